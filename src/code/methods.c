@@ -9,8 +9,8 @@
 
 enum { LINES_MAX = 1000000, N_RESERVED_IDS = 16 };
 
-static const char *const pseudo_names[] = {"<Garbage collector>", "<Compiler>", "<Loader>",
-                                           "<Native>"};
+static const char pseudo_names[][20] = {"<Garbage collector>", "<Compiler>", "<Loader>",
+                                        "<Native>"};
 
 static bool is_reserved(uint64_t id)
 {

@@ -13,10 +13,11 @@ typedef char field[FIELD_BYTES];
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-static const char *const contexts[] = {"any", "any-task", "task", "any-isr", "isr", "system"};
-static const char *const operators[] = {"==", "!=", "<", "<=", ">", ">=", "|", "&"};
-static const char *const actions[] = {"none", "start",    "stop", "func",
-                                      "lib",  "snapshot", "dump", "mark"};
+/* Words have no pointers, each of which costs a relocation. */
+static const char contexts[][9] = {"any", "any-task", "task", "any-isr", "isr", "system"};
+static const char operators[][3] = {"==", "!=", "<", "<=", ">", ">=", "|", "&"};
+static const char actions[][9] = {"none", "start",    "stop", "func",
+                                  "lib",  "snapshot", "dump", "mark"};
 
 /* A name of unknown origin. */
 static void put_text(const char *name, char *to)
@@ -58,7 +59,7 @@ static void put_context(const qp_shown *s, char *to)
 
 static void put_object(const qp_shown *s, char *to)
 {
-    static const char *const prefixes[] = {"", "glob:", "regex:"};
+    static const char prefixes[][7] = {"", "glob:", "regex:"};
     const qp_config_event_trigger *t = &s->trigger;
     field name;
     put_text(t->object_name, name);
@@ -72,7 +73,7 @@ static void put_object(const qp_shown *s, char *to)
 
 static void put_condition(const qp_shown *s, char *to)
 {
-    static const char *const calls[] = {"()", "", "(object)"};
+    static const char calls[][9] = {"()", "", "(object)"};
     const qp_config_event_trigger *t = &s->trigger;
     field name;
     put_text(t->when_name, name);
@@ -114,10 +115,10 @@ static void put_hits(const qp_shown *s, char *to)
 
 /* A member that `put` writes; else, by its bytes, a bool (as "yes|no") or a limit with a unit. */
 static const struct {
-    char name[16]; /* no pointer, which costs a relocation */
+    char name[16];
     void (*put)(const qp_shown *s, char *to);
     uint16_t at, n_bytes;
-    const char *words; /* "if true|if false", or the unit */
+    char words[18]; /* "if true|if false", or the unit */
 } members[] = {{"id", .put = put_number},
                {"name", .put = put_name},
                {"event", .put = put_event},

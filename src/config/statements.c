@@ -71,7 +71,7 @@ static qp_taken take_quantity(qp_config_reader *r, const qp_config_text *value, 
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-static const char *const element_prefixes[] = {"module:", "file:", "class:", "routine:"};
+static const char element_prefixes[][9] = {"module:", "file:", "class:", "routine:"};
 
 static qp_config_element element_of(const char *word, bool has_kinds)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format/layout.h"
+#include "format/space.h"
 
 enum { THREAD_CELLS = sizeof(qp_thread_record) / QP_CELL, TABLE_MAX = 1000000 };
 
@@ -40,6 +40,8 @@ static bool check_head(const qp_head *h, uint64_t n_bytes, qp_error *error)
         return qp_error_fail(error, "is the live file of a run");
     if (h->n_cells < QP_HEAD_CELLS || h->n_cells > n_bytes / QP_CELL || h->n_cells > UINT32_MAX)
         return qp_error_fail(error, "is damaged: it is shorter than its head says");
+    if (qp_head_has_checksums(h) && h->checksum != qp_head_checksum(h))
+        return qp_error_fail(error, "is damaged");
     return true;
 }
 
@@ -58,7 +60,9 @@ static bool check_extents(const qp_checked *im)
         const qp_extent *e = qp_checked_at(im, cell);
         bool is_extent = qp_extent_begins(e, cell, im->head->nonce) && e->n_cells &&
                          e->n_cells <= im->n_cells - cell && e->n_used < e->n_cells;
-        if (!is_extent && !is_gap(im, cell))
+        if (is_extent ? qp_head_has_checksums(im->head) &&
+                            e->checksum != qp_extent_checksum(e, e->n_cells)
+                      : !is_gap(im, cell))
             return false;
         cell += is_extent ? e->n_cells : 1;
     }

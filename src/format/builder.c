@@ -3,8 +3,8 @@
  * records, and for each thread one for call paths, their further figures and its counter blocks.
  * Texts and tables have their places at once.
  *
- * Everything is written twice: first into a hash, which becomes the nonce. Read qp_builder_finish
- * first. */
+ * Everything is written three times: into a hash, which becomes the nonce, into the sums of extents, and
+ * to the file. Read qp_builder_finish first. */
 #include <stddef.h>
 #include <string.h>
 
@@ -13,6 +13,7 @@
 #include "base/os/new_file.h"
 #include "base/text/buf.h"
 #include "format/builder.h"
+#include "format/space.h"
 
 enum {
     REF_BYTES = 8,                                         /* a qp_ref counts these */
@@ -396,18 +397,60 @@ typedef struct {
     uint64_t next;  /* cell that is written next */
     uint64_t nonce; /* 0 as long as it is found out */
     uint64_t hash;
-    qp_out *out;          /* NULL: not to a file */
-    unsigned char *bytes; /* where the next ones go; NULL: only the hash is wanted */
+    enum { WRITE_HASH, WRITE_SUMS, WRITE_FILE, WRITE_BYTES } mode;
+    qp_out *out;
+    unsigned char *bytes; /* where the next ones go */
+    qp_buf sums;          /* uint32_t: of the head and of each extent; WRITE_BYTES: none */
+    size_t n_used;        /* of them, WRITE_FILE */
+    qp_checksum sum;      /* of the extent that is being written, WRITE_SUMS ... */
+    _Alignas(
+        8) unsigned char cell[QP_CELL]; /* ... without the [n_staged] bytes of its last cell */
+    size_t n_staged;
 } writer;
+
+static void sum_bytes(writer *w, const char *bytes, size_t n_bytes)
+{
+    for (size_t n; n_bytes; bytes += n, n_bytes -= n) {
+        n = QP_CELL - w->n_staged < n_bytes ? QP_CELL - w->n_staged : n_bytes;
+        memcpy(w->cell + w->n_staged, bytes, n);
+        w->n_staged += n;
+        if (w->n_staged == QP_CELL)
+            qp_checksum_add(&w->sum, w->cell, QP_CELL);
+        w->n_staged %= QP_CELL;
+    }
+}
 
 static void put(writer *w, const void *bytes, size_t n_bytes)
 {
-    if (w->out)
-        qp_out_bytes(w->out, bytes, n_bytes);
-    else if (w->bytes && n_bytes)
-        w->bytes = (unsigned char *)memcpy(w->bytes, bytes, n_bytes) + n_bytes;
-    else
+    switch (w->mode) {
+    case WRITE_HASH:
         w->hash = qp_hash_bytes(w->hash, bytes, n_bytes);
+        break;
+    case WRITE_SUMS:
+        sum_bytes(w, bytes, n_bytes);
+        break;
+    case WRITE_FILE:
+        qp_out_bytes(w->out, bytes, n_bytes);
+        break;
+    case WRITE_BYTES:
+        if (n_bytes)
+            w->bytes = (unsigned char *)memcpy(w->bytes, bytes, n_bytes) + n_bytes;
+    }
+}
+
+/* WRITE_SUMS: what was written is an extent, or the head, whose sum needs no pass. */
+static void end_sum(writer *w)
+{
+    uint32_t *sum = w->mode == WRITE_SUMS ? qp_buf_add(&w->sums) : NULL;
+    if (sum)
+        *sum = qp_checksum_end(&w->sum);
+    qp_checksum_begin(&w->sum);
+}
+
+/* WRITE_FILE: the sum of the extent that begins. */
+static uint32_t next_sum(writer *w)
+{
+    return w->mode == WRITE_FILE ? ((const uint32_t *)w->sums.items)[++w->n_used] : 0;
 }
 
 /* The header of an extent of n cells. @return the cell of its first record */
@@ -421,8 +464,11 @@ static uint32_t put_header(writer *w, qp_extent_kind kind, uint64_t owner, uint6
                    .n_used = (uint32_t)n,
                    .nonce = w->nonce ^ w->next};
     uint64_t first = claim(&w->next, n);
-    if (n)
+    if (n) {
+        end_sum(w);
+        e.checksum = next_sum(w);
         put(w, &e, sizeof e);
+    }
     return (uint32_t)first;
 }
 
@@ -535,6 +581,8 @@ static void write_head(writer *w)
     h->n_methods = b->methods.n;
     h->context += h->context ? (qp_cell)w->at.contexts - 1 : 0;
     first.nodes[QP_NIL_NODE].last = first.nodes[QP_NIL_NODE].next = QP_NIL_NODE;
+    h->flags |= w->mode == WRITE_BYTES ? 0 : QP_FLAG_CHECKSUMS;
+    h->checksum = w->mode == WRITE_FILE ? qp_head_checksum(h) : 0;
     put(w, &first, sizeof first);
 }
 
@@ -542,6 +590,7 @@ static void write_all(writer *w)
 {
     const qp_builder *b = w->b;
     w->next = QP_HEAD_CELLS;
+    qp_checksum_begin(&w->sum);
     write_head(w);
     write_blobs(w);
     write_shared(w, QP_EXTENT_METHODS, &b->methods);
@@ -551,6 +600,7 @@ static void write_all(writer *w)
     for (size_t i = 0; i < b->threads.n; i++)
         write_thread(w, i);
     write_counter_blocks(w, QP_EXTENT_SHARES, 0, &b->shares, 0, b->shares.n);
+    end_sum(w);
 }
 
 /* ---- finishing ------------------------------------------------------------------------------- */
@@ -564,6 +614,7 @@ static bool write_file(writer *w, const char *path, const char **why)
     } else if (qp_new_file_begin(s, path, why)) {
         qp_new_file_hide(s);
         w->out = &s->out;
+        w->mode = WRITE_FILE;
         write_all(w);
         is_good = qp_new_file_end(s, why);
     }
@@ -574,7 +625,7 @@ static bool write_file(writer *w, const char *path, const char **why)
 /* Find the nonce. @return NULL, or why the profile cannot be written */
 static const char *begin(writer *w, const qp_builder *b)
 {
-    *w = (writer){.b = b, .at = place_all(b), .hash = QP_HASH_START};
+    *w = (writer){.b = b, .at = place_all(b), .hash = QP_HASH_START, .sums = QP_BUF(uint32_t)};
     if (b->is_too_large || w->at.end > b->max_cells)
         return "it would be too large for a profile";
     if (has_failed(b))
@@ -584,13 +635,24 @@ static const char *begin(writer *w, const qp_builder *b)
     return NULL;
 }
 
+/* Find the sums. @return NULL, or why not */
+static const char *sum_all(writer *w)
+{
+    w->mode = WRITE_SUMS;
+    write_all(w);
+    return w->sums.failed ? "there is not enough memory to write it" : NULL;
+}
+
 bool qp_builder_finish(qp_builder *b, const char *path, qp_error *error)
 {
     writer w;
     const char *why = begin(&w, b);
     error->text[0] = '\0';
     if (!why)
+        why = sum_all(&w);
+    if (!why)
         write_file(&w, path, &why);
+    qp_free(w.sums.items);
     if (why)
         qp_error_fail(error, "%.300s: %s", path, why);
     return !why;
@@ -604,6 +666,7 @@ bool qp_builder_bytes(qp_builder *b, void **out, size_t *n_bytes, const char **w
     if (!*why) {
         *n_bytes = (size_t)w.at.end * QP_CELL;
         *out = w.bytes = qp_alloc(*n_bytes, 1);
+        w.mode = WRITE_BYTES;
         if (w.bytes)
             write_all(&w);
         else

@@ -36,7 +36,6 @@ typedef uint32_t qp_ref;  /* file offset / 8 */
 /* ---- the head ------------------------------------------------------------------------------ */
 
 typedef enum { QP_LIVE = 0, QP_SNAPSHOT = 1, QP_SEALED = 2 } qp_file_state;
-
 typedef enum { QP_TIME_EXACT, QP_TIME_ADAPTIVE, QP_TIME_SAMPLED, QP_TIME_NONE } qp_time_mode;
 
 /* What is measured. The unit of the ticks in the file: see qp_clock_source. */
@@ -78,7 +77,8 @@ enum {                               /* head.flags */
        /* Reads of the processor's counter and earlier loads; neither: not measured. */
        QP_FLAG_READS_OVERLAP = 1u << 12,
        QP_FLAG_READS_WAIT = 1u << 13,
-       QP_FLAG_WAITS = 1u << 14 /* qp_node_metrics.off is known */
+       QP_FLAG_WAITS = 1u << 14,    /* qp_node_metrics.off is known */
+       QP_FLAG_CHECKSUMS = 1u << 15 /* the head and all extents have sums */
 };
 
 enum {                               /* head.collect */
@@ -179,7 +179,7 @@ typedef struct {
     qp_ref folder;            /* the working directory at the start */
     qp_ref host_version;      /* name and version of the host */
     qp_ref labels;            /* NAME=VALUE, separated by commas */
-    uint32_t reserved0;
+    uint32_t checksum; /* qp_head_checksum(); of minor 1; 0 in a file that is still written */
     /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     /* 1040: how another process hands in a configuration (docs/config.md) */
@@ -274,7 +274,7 @@ typedef struct {
     uint64_t nonce;      /* head.nonce ^ self */
     uint64_t base_depth; /* FRAMES: frames in the chunks before this one, less the root */
     qp_cell moved_from;  /* FRAMES: the smaller chunk that this one replaced; 0: none */
-    uint32_t reserved[3];
+    uint32_t checksum, reserved[2]; /* qp_extent_checksum(); of minor 1; 0: none */
 } qp_extent;
 
 /* ---- records ------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #ifndef QP_FORMAT_SPACE_H
 #define QP_FORMAT_SPACE_H
 
+#include "base/os/checksum.h"
 #include "base/os/mapping.h"
 #include "format/layout.h"
 
@@ -64,5 +65,34 @@ static inline void qp_count(const qp_space *s, qp_diagnostic what)
 {
     __atomic_fetch_add(&s->head->diagnostics[what], 1, __ATOMIC_RELAXED);
 }
+
+/* ---- checksums ------------------------------------------------------------------------------ */
+
+/* The sums of a head and of an extent with all of its cells; the field `sum` counts as 0. */
+uint32_t qp_head_checksum(const qp_head *h);
+uint32_t qp_extent_checksum(const qp_extent *e, uint32_t n_cells);
+
+/* Has each extent of the file its sum? Two bits would have to fall for a file to lose them. */
+static inline bool qp_head_has_checksums(const qp_head *h)
+{
+    return (h->flags & QP_FLAG_CHECKSUMS) != 0 || h->checksum != 0;
+}
+
+/* Putting sums into a copy of a profile. Cells come in file order, in any number at a time. What belongs to
+ * no extent becomes zero: it was claimed, and its header was not written yet. */
+
+typedef struct {
+    uint64_t nonce, n_cells; /* of the head of the copy */
+    int fd;          /* of the file, in which sums come later than their extents begin */
+    uint32_t n_left; /* cells of the extent that are still to come */
+    qp_cell extent;
+    qp_checksum sum;
+} qp_sealer;
+
+/* @param h  of the copy; receives its own sum @param fd  -1: all cells come at once */
+void qp_seal_begin(qp_sealer *s, qp_head *h, int fd);
+/* @param cells  n of them, from the cell `first` on; an extent that begins here gets its sum here, if
+ *               it ends here, else in the file @return false: the file cannot be written */
+bool qp_seal(qp_sealer *s, void *cells, uint64_t first, uint64_t n);
 
 #endif

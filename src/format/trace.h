@@ -74,7 +74,7 @@ typedef enum { QP_TRACE_STREAM, QP_TRACE_OVERWRITE } qp_trace_mode;
 #define QP_TRACE_MAGIC  "QTRACE\r\n"
 #define QP_PACKET_MAGIC 0x544b5051u /* "QPKT" */
 
-enum { QP_TRACE_MAJOR = 1, QP_TRACE_MINOR = 0 };
+enum { QP_TRACE_MAJOR = 1, QP_TRACE_MINOR = 1 };
 
 typedef struct {
     char magic[8];
@@ -105,7 +105,8 @@ typedef struct {
     uint32_t sum;     /* qp_packet_sum: the header with sum 0, the padded payload */
     uint64_t nonce;
     uint64_t sequence;     /* from 1, all kinds */
-    uint64_t first_record; /* EVENTS: number of the first record in its ring */
+    uint64_t first_record; /* EVENTS: number of the first record in its ring; else, of minor 1:
+                              checksum of the file's header; 0: not known */
     uint64_t first_ticks;  /* EVENTS: what the first delta counts from */
     uint32_t n_records;    /* EVENTS: records; NAMES: entries; else 0 */
     uint32_t names;        /* EVENTS: NAMES packets that must have been read */

@@ -9,7 +9,7 @@
 #include "base/text/text.h"
 
 typedef struct {
-    const char *name, *initial;
+    char name[14], initial[7]; /* no pointers, each of which costs a relocation */
     uint32_t low, high;
 } key_spec;
 

@@ -53,7 +53,7 @@ about "a trace becomes a profile"
 qprof trace profile -o made.qprof run.qtrace >/dev/null
 check "$(qprof report --format=json made.qprof |
     jq -c '.methods[]|select(.name=="f")|[.calls,.self,.total,.min,.max]')" = '[2,35000,40000,10000,25000]'
-check "$(qprof check made.qprof | tail -n 1)" = "made.qprof: all 11 checks passed"
+check "$(qprof check made.qprof | tail -n 1)" = "made.qprof: all 12 checks passed"
 
 about "unregistered methods are distinguished by their ids"
 "$write" unnamed.qtrace 4 30 '@1 main( 5 ( 10 ) 5 )'

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/containers/alloc.h"
+#include "model/figures/figures.h"
 #include "qprof.h"
 #include "unit/play.h"
 
@@ -130,6 +132,7 @@ static void register_methods(void)
 typedef struct {
     bool is_over;
     bool stops, saves, clears, shuts_down, triggers;
+    unsigned n_damaged;
 } disturbance;
 
 /* Rules of some methods come, change and go; the gate is closed and opened. */
@@ -160,6 +163,32 @@ static void change_triggers(unsigned i)
         qprof_action_destroy(a);
 }
 
+/* Save while others record. The copy must be as it was written, in what was changed in it as well. */
+static void save_and_read(disturbance *d, unsigned i)
+{
+    static pthread_mutex_t reader = PTHREAD_MUTEX_INITIALIZER; /* it is made for one thread */
+    char name[40];
+    qp_model *m;
+    qp_error error;
+    qp_check *checks = NULL;
+    size_t n = 0;
+    snprintf(name, sizeof name, "snapshot-%lx.qprof", (unsigned long)pthread_self());
+    if (qprof_save_data_to_file(name) > 0 && i % 128 == 0) {
+        pthread_mutex_lock(&reader);
+        qp_load_status status = qp_model_load(name, NULL, &m, &error);
+        bool is_good = status != QP_LOAD_UNUSABLE && qp_model_check(m, &checks, &n);
+        while (n && strcmp(checks[n - 1].name, "checksums") != 0)
+            n--;
+        is_good = is_good && n && checks[n - 1].passed && checks[n - 1].n_checked;
+        d->n_damaged += !is_good;
+        qp_free(checks);
+        if (status != QP_LOAD_UNUSABLE)
+            qp_model_free(m);
+        pthread_mutex_unlock(&reader);
+    }
+    unlink(name);
+}
+
 static void *disturb(void *what)
 {
     disturbance *d = what;
@@ -168,10 +197,8 @@ static void *disturb(void *what)
             qprof_stop_recording();
         if (d->stops)
             qprof_start_recording();
-        if (d->saves && i % 16 == 0) {
-            qprof_save_data_to_file("snapshot.qprof");
-            unlink("snapshot.qprof");
-        }
+        if (d->saves && i % 16 == 0)
+            save_and_read(d, i);
         if (d->clears && i % 8 == 0)
             qprof_clear_data();
         if (d->triggers)
@@ -205,6 +232,7 @@ static uint64_t run_stage(bool by_handle, disturbance *d)
     __atomic_store_n(&d->is_over, true, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < 2; i++)
         pthread_join(other[i], NULL);
+    assert_int_equal(d->n_damaged, 0);
     pthread_barrier_destroy(&s.begun);
     uint64_t n_entries = 0;
     for (unsigned i = 0; i < N_VIRTUAL; i++)

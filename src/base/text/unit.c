@@ -162,7 +162,7 @@ char *qp_unit_amount(char *to, uint64_t n, const char *unit)
 
 char *qp_unit_size(char *to, uint64_t n_bytes)
 {
-    static const char *const suffix[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    static const char suffix[][5] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
     if (n_bytes < 1024) {
         print_grouped(to, n_bytes, 0, 0);
         return strcat(to, " bytes");

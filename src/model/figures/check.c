@@ -225,11 +225,39 @@ static void check_extents(inspection *s)
     EXPECT(s, n_bad == 0, "%s", s->m->n_losses ? s->m->losses[0] : "");
 }
 
+static void check_checksums(inspection *s)
+{
+    static const char *const kinds[] = {
+        "free cells",       "methods", "threads",      "call paths",    "open calls",
+        "counters",         "more",    "texts",        "sources",       "contexts",
+        "context counters", "markers", "event counts", "trace records", "waiting samples"};
+    const qp_model_private *own = s->m->own;
+    const qp_damage *d = &own->first_damage;
+    uint64_t n_bad = own->n_losses[QP_LOSS_checksums] + own->n_losses[QP_LOSS_stretches];
+    if (!own->has_checksums)
+        return; /* it is written to, or its writer was killed, or it is of an older recorder */
+    const char *kind = d->kind < sizeof kinds / sizeof *kinds ? kinds[d->kind] : "unknown kind";
+    s->result->n_checked = own->n_spans + n_bad;
+    if (!n_bad)
+        return;
+    s->result->passed = false;
+    s->result->n_failed = n_bad;
+    if (d->kind == QP_EXTENT_FREE)
+        qp_text_format(s->result->detail, sizeof s->result->detail,
+                       "bytes %llu to %llu are damaged: an extent should begin there",
+                       (count)d->cell * QP_CELL, ((count)d->cell + d->n_cells) * QP_CELL - 1);
+    else
+        qp_text_format(s->result->detail, sizeof s->result->detail,
+                       "the extent of %s at bytes %llu to %llu is damaged and left out", kind,
+                       (count)d->cell * QP_CELL, ((count)d->cell + d->n_cells) * QP_CELL - 1);
+}
+
 static const struct {
     const char *name, *claim;
     void (*check)(inspection *);
 } checks[] = {
     {"extents", "the file is whole: its parts follow each other without damage", check_extents},
+    {"checksums", "all extents of a finished file have their checksums", check_checksums},
     {"references", "all references to texts, tables and counters are valid", check_references},
     {"accounting_identity", "every entry has ended, is still open or is counted as lost",
      check_identity},

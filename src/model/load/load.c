@@ -19,10 +19,11 @@ static const uint64_t default_max_bytes = 64ull << 30;
 /* Read what each copy of a file that is being written needs. @return false: no memory */
 static bool read_records(qp_model_private *own, const qp_load_options *o)
 {
-    qp_load_run(own);
     own->index_at = qp_alloc_zeroed(own->image.n_cells, sizeof *own->index_at);
-    return own->index_at && qp_salvage_extents(own) &&
-           qp_load_methods(own, o && o->merge_same) && qp_load_threads(own);
+    if (!own->index_at || !qp_salvage_extents(own))
+        return false;
+    qp_load_run(own); /* after damaged texts were left out */
+    return qp_load_methods(own, o && o->merge_same) && qp_load_threads(own);
 }
 
 static bool read_tree(qp_model_private *own, const qp_progress *progress)
@@ -30,8 +31,8 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
     enum { RECORDS_PERCENT = QP_IMAGE_PERCENT + 5, NODES_PERCENT = 65, DERIVED_PERCENT = 98 };
     qp_progress_show(progress, RECORDS_PERCENT);
     qp_run_state state = own->model.run.state;
-    if (state == QP_RUN_LIVE ||
-        state == QP_RUN_SNAPSHOT) /* an unfinished write is not damage */
+    if (!own->has_checksums && (state == QP_RUN_LIVE || state == QP_RUN_SNAPSHOT))
+        /* an unfinished write is not damage */
         own->n_losses[QP_LOSS_stretches] = own->n_losses[QP_LOSS_extents] = 0;
     if (!qp_load_nodes(own) || !qp_load_creators(own) || !qp_load_frames(own))
         return false;

@@ -6,6 +6,7 @@
 #include "base/containers/search.h"
 #include "base/os/file.h"
 #include "base/text/buf.h"
+#include "format/space.h"
 #include "model/model.h"
 #include "model/read/read.h"
 
@@ -126,6 +127,9 @@ bool qp_image_check_head(const qp_image *image, qp_error *error)
                              "its format is version %u.%u, this program reads version %d",
                              h->major, h->minor, QP_MAJOR);
     }
+    /* the times of all that follows depend on it */
+    if (qp_head_has_checksums(h) && h->checksum != qp_head_checksum(h))
+        return qp_error_fail(error, "its head is damaged: the checksum does not match");
     return true;
 }
 

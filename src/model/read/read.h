@@ -70,6 +70,7 @@ uint32_t qp_image_skip_hole(const qp_image *image, uint32_t cell);
 #define QP_LOSSES(X)                                                                           \
     X(end, "bytes missing at the end of the file")                                             \
     X(nonce, "file identities repaired")                                                       \
+    X(checksums, "extents left out because their checksums do not match")                      \
     X(stretches, "damaged stretches skipped")                                                  \
     X(extents, "extents with a damaged length")                                                \
     X(methods, "methods that could not be read")                                               \
@@ -101,6 +102,14 @@ typedef struct {
     uint32_t n_used;  /* readable cells after the header */
     uint32_t n_cells; /* with the header, up to the end of the file */
 } qp_model_extent;
+
+/* Where a file is not as it was written. */
+typedef struct {
+    qp_cell cell; /* 0: nowhere */
+    uint32_t n_cells;
+    uint32_t
+        kind; /* qp_extent_kind, if that is not damaged; FREE: it does not begin as an extent */
+} qp_damage;
 
 /* The kind of record that begins at a cell: two bits above an index. */
 typedef enum { QP_TAG_METHOD = 1, QP_TAG_THREAD, QP_TAG_NODE } qp_tag;
@@ -153,6 +162,8 @@ struct qp_model_private {
     uint64_t nonce;
     qp_model_extent *spans; /* ascending */
     size_t n_spans;
+    qp_damage first_damage; /* of n_losses[QP_LOSS_checksums] and [QP_LOSS_stretches] */
+    bool has_checksums;
     uint32_t *index_at; /* [image.n_cells] tag and index */
     qp_model_method *methods;
     qp_model_thread *threads;

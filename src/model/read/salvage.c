@@ -5,6 +5,7 @@
  * bytes pass for one by accident. Start reading at qp_salvage_extents(). */
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
+#include "format/space.h"
 #include "model/read/read.h"
 
 static const qp_extent *extent_at(const qp_model_private *own, uint64_t cell)
@@ -38,7 +39,7 @@ static bool is_damaged(const qp_model_private *own, uint64_t begin, uint64_t end
         if (cell >= end)
             break;
         const qp_extent *e = extent_at(own, cell);
-        if (e->magic == 0 && e->self == cell)
+        if (e->magic == 0 && e->self == cell && !own->has_checksums)
             continue;
         const uint64_t *words = qp_image_cell(&own->image, (qp_cell)cell);
         for (unsigned i = 0; i < QP_CELL / sizeof *words; i++)
@@ -95,6 +96,20 @@ static void add_span(qp_model_private *own, qp_buf *spans, uint64_t cell, uint64
     *s = (qp_model_extent){(qp_cell)cell, e->owner, e->kind, n_used, n_cells};
 }
 
+static void note_damage(qp_model_private *own, uint64_t cell, uint64_t end, uint32_t kind)
+{
+    if (!own->first_damage.cell)
+        own->first_damage = (qp_damage){(qp_cell)cell, (uint32_t)(end - cell), kind};
+}
+
+/* Leave an extent out: none of its bytes can be taken for a record or a text. */
+static void leave_out(qp_model_private *own, uint64_t cell, uint64_t end)
+{
+    note_damage(own, cell, end, extent_at(own, cell)->kind);
+    own->n_losses[QP_LOSS_checksums]++;
+    memset(own->image.bytes + cell * QP_CELL, 0xff, (end - cell) * QP_CELL);
+}
+
 /* Count what the file lacks of the length in its head. While it is recorded, cells are claimed
  * before the file grows, and the file grows ahead of the claims. */
 static void compare_length(qp_model_private *own)
@@ -109,16 +124,26 @@ static void compare_length(qp_model_private *own)
 bool qp_salvage_extents(qp_model_private *own)
 {
     qp_buf spans = QP_BUF(qp_model_extent);
+    own->has_checksums = qp_head_has_checksums(qp_image_head(&own->image));
+    own->first_damage = (qp_damage){0};
     repair_nonce(own);
     compare_length(own);
     for (uint64_t cell = QP_HEAD_CELLS; cell < own->image.n_cells;) {
         if (is_header(own, cell)) {
             uint64_t end = end_of(own, cell);
-            add_span(own, &spans, cell, end);
+            const qp_extent *e = extent_at(own, cell);
+            if (own->has_checksums &&
+                e->checksum != qp_extent_checksum(e, (uint32_t)(end - cell)))
+                leave_out(own, cell, end);
+            else
+                add_span(own, &spans, cell, end);
             cell = end;
         } else {
             uint64_t next = next_header(own, cell);
-            own->n_losses[QP_LOSS_stretches] += is_damaged(own, cell, next);
+            if (is_damaged(own, cell, next)) {
+                own->n_losses[QP_LOSS_stretches]++;
+                note_damage(own, cell, next, QP_EXTENT_FREE);
+            }
             cell = next;
         }
     }

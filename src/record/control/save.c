@@ -79,8 +79,14 @@ __attribute__((no_sanitize("thread"))) static void copy_live(void *to, const voi
     typedef uint64_t __attribute__((may_alias)) word;
     const volatile word *source = from;
     word *target = to;
-    for (size_t i = 0; i < n_bytes / sizeof *source; i++)
-        target[i] = source[i];
+    for (const word *end = target + n_bytes / sizeof *target; target < end;) {
+        target[0] = source[0]; /* a cell at a time, and 4 words of it */
+        target[1] = source[1];
+        target[2] = source[2];
+        target[3] = source[3];
+        target += 4;
+        source += 4;
+    }
 }
 
 /* Are there only zeros, as in the rings of a trace that was written elsewhere, or never
@@ -93,21 +99,45 @@ static bool is_empty(const uint64_t *words, size_t n_bytes)
     return true;
 }
 
-/* What is empty becomes a hole, and what is one already is not touched. */
-static bool write_live(int fd, uint64_t at, uint64_t n_bytes)
+static uint64_t buffer[COPY_BYTES / sizeof(uint64_t)]; /* under the control lock */
+
+static size_t piece_of(uint64_t at, uint64_t end)
 {
-    static uint64_t buffer[COPY_BYTES / sizeof(uint64_t)]; /* under the control lock */
+    return end - at < COPY_BYTES ? (size_t)(end - at) : COPY_BYTES;
+}
+
+/* Holes are part of the sums of extents. */
+static bool seal_hole(qp_sealer *sealer, uint64_t at, uint64_t end)
+{
+    bool is_good = true;
+    memset(buffer, 0, piece_of(at, end));
+    for (size_t n; is_good && at < end; at += n) {
+        n = piece_of(at, end);
+        is_good = qp_seal(sealer, buffer, at / QP_CELL, n / QP_CELL);
+    }
+    return is_good;
+}
+
+/* What is empty becomes a hole, and what is one already is not touched. */
+static bool write_live(int fd, qp_sealer *sealer, uint64_t done, uint64_t n_bytes)
+{
     qp_mapping *map = &qp_recorder.space.map;
-    for (uint64_t end; qp_mapping_next_data(map, at, n_bytes, &at, &end);)
+    for (uint64_t at, end; qp_mapping_next_data(map, done, n_bytes, &at, &end); done = end) {
+        if (!seal_hole(sealer, done, at))
+            return false;
         for (size_t n; at < end; at += n) {
-            n = end - at < COPY_BYTES ? (size_t)(end - at) : COPY_BYTES;
+            n = piece_of(at, end);
             copy_live(buffer, map->base + at, n);
+            if (!qp_seal(sealer, buffer, at / QP_CELL, n / QP_CELL))
+                return false;
             bool is_hole = at + n < n_bytes && is_empty(buffer, n);
             if (!is_hole &&
                 (lseek(fd, (off_t)at, SEEK_SET) < 0 || !qp_file_write(fd, buffer, n)))
                 return false;
         }
-    return ftruncate(fd, (off_t)n_bytes) == 0; /* the end may be a hole */
+    }
+    return seal_hole(sealer, done, n_bytes) &&
+           ftruncate(fd, (off_t)n_bytes) == 0; /* the end may be a hole */
 }
 
 /* ---- consistency of a copy while others record ------------------------------------------- */
@@ -150,9 +180,28 @@ static uint64_t drift_of(pulse_state before, const qp_thread_record *r)
            distance(before.n_deep, after.n_deep) + 2;
 }
 
-/* Write into the copy how much each thread recorded while it was copied. */
-static bool write_drifts(int fd, const pulse_state *before, uint32_t n_before, uint64_t n_bytes)
+/* The records of threads were changed in the copy. */
+static bool seal_threads_again(int fd, qp_sealer *sealer)
 {
+    const qp_extent *e;
+    bool is_good = true;
+    for (qp_cell cell = qp_slab_newest(&qp_recorder.threads); is_good && cell; cell = e->prev) {
+        e = qp_at(&qp_recorder.space, cell);
+        size_t n = (size_t)e->n_cells * QP_CELL; /* it fits: rows are few cells each */
+        uint64_t at = (uint64_t)cell * QP_CELL;
+        if (cell < sealer->n_cells)
+            is_good = qp_file_read_at(fd, buffer, n, at) == n &&
+                      qp_seal(sealer, buffer, cell, e->n_cells) &&
+                      pwrite(fd, buffer, QP_CELL, (off_t)at) == QP_CELL;
+    }
+    return is_good;
+}
+
+/* Write into the copy how much each thread recorded while it was copied. */
+static bool write_drifts(int fd, qp_sealer *sealer, const pulse_state *before,
+                         uint32_t n_before, uint64_t n_bytes)
+{
+    bool has_drift = false;
     for (uint32_t i = 0; qp_threads_at(i); i++) {
         const qprof_thread *th = qp_threads_at(i);
         if (!qp_observe(&th->pulse))
@@ -161,19 +210,22 @@ static bool write_drifts(int fd, const pulse_state *before, uint32_t n_before, u
         uint64_t drift = drift_of(i < n_before ? before[i] : (pulse_state){0}, r);
         off_t at = (off_t)((uint64_t)qp_record_cell(th) * QP_CELL +
                            offsetof(qp_thread_record, n_drift));
-        if (drift && (uint64_t)at < n_bytes &&
-            pwrite(fd, &drift, sizeof drift, at) != (ssize_t)sizeof drift)
+        if (!drift || (uint64_t)at >= n_bytes)
+            continue;
+        if (pwrite(fd, &drift, sizeof drift, at) != (ssize_t)sizeof drift)
             return false;
+        has_drift = true;
     }
-    return true;
+    return !has_drift || seal_threads_again(fd, sealer);
 }
 
 /* Threads whose state before the copy is known; for others all that they did counts as
  * meanwhile. */
 enum { STATES_MAX = 16384 };
 
-static bool write_profile(int fd, const qp_head *h)
+static bool write_profile(int fd, qp_head *h)
 {
+    qp_sealer sealer;
     static pulse_state before[STATES_MAX]; /* under the control lock */
     uint32_t n = 0;
     for (; n < STATES_MAX && qp_threads_at(n); n++)
@@ -181,8 +233,9 @@ static bool write_profile(int fd, const qp_head *h)
                         ? pulse_of(qp_record_of(qp_threads_at(n)))
                         : (pulse_state){0};
     uint64_t n_bytes = h->n_cells * QP_CELL;
-    return qp_file_write(fd, h, sizeof *h) && write_live(fd, sizeof *h, n_bytes) &&
-           write_drifts(fd, before, n, n_bytes);
+    qp_seal_begin(&sealer, h, fd);
+    return qp_file_write(fd, h, sizeof *h) && write_live(fd, &sealer, sizeof *h, n_bytes) &&
+           write_drifts(fd, &sealer, before, n, n_bytes);
 }
 
 /* ---- the counts file --------------------------------------------------------------------- */
@@ -244,9 +297,12 @@ static bool open_dataset(qp_space *s, const char *path, uint64_t room, qp_error 
 static bool write_dataset(const qp_space *s, const char *path, mode_t mode)
 {
     qp_signal_hold hold;
+    qp_sealer sealer;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
+    qp_seal_begin(&sealer, s->head, -1);
+    qp_seal(&sealer, qp_at(s, QP_HEAD_CELLS), QP_HEAD_CELLS, s->head->n_cells - QP_HEAD_CELLS);
     qp_signal_hold_begin(&hold, SIGXFSZ);
     bool is_written = qp_file_write(fd, s->map.base, s->head->n_cells * QP_CELL);
     qp_signal_hold_end(&hold);

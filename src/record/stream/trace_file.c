@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/os/checksum.h"
 #include "base/os/clock.h"
 #include "base/os/file.h"
 #include "base/os/mapping.h"
@@ -59,6 +60,7 @@ struct qp_trace_sink {
     uint64_t n_bytes; /* of whole packets */
     uint64_t n_ready; /* of space that is taken */
     uint64_t sequence;
+    uint32_t head_checksum;
     uint32_t n_names; /* packets of names so far */
     qp_sink_state state;
     uint32_t ring;     /* whose records the packet has */
@@ -185,6 +187,7 @@ static bool write_head(qp_trace_sink *s)
                        .program = h->program,
                        .host = h->host};
     memcpy(f.magic, QP_TRACE_MAGIC, sizeof f.magic);
+    s->head_checksum = qp_checksum_of(&f, sizeof f);
     return take_space(s, sizeof f, false) && write_all(s, &f, sizeof f);
 }
 
@@ -198,6 +201,7 @@ static bool write_names(qp_trace_sink *s)
     if (!n_fresh)
         return true;
     p->head.kind = QP_PACKET_NAMES;
+    p->head.first_record = s->head_checksum;
     if (!write_packet(s, p, false))
         return false;
     s->n_names++;
@@ -450,7 +454,9 @@ static packet *other_packet(qp_trace_sink *s, qp_packet_kind kind)
 {
     packet *p = s->events;
     uint64_t end = qp_observe(&qp_recorder_head()->end_raw); /* of the run; 0: not yet */
-    p->head = (qp_packet){.kind = kind, .first_ticks = end ? end : qp_clock_elapsed()};
+    p->head = (qp_packet){.kind = kind,
+                          .first_record = s->head_checksum,
+                          .first_ticks = end ? end : qp_clock_elapsed()};
     return p;
 }
 

@@ -376,7 +376,7 @@ unsigned qp_triggers_validate(void)
 
 static void report(void)
 {
-    static const char *const kinds[] = {"", "trigger", "action", "area"};
+    static const char kinds[][8] = {"", "trigger", "action", "area"};
     unsigned n = 0;
     for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
         for (uint32_t m = trigger->is_dead ? 0 : trigger->first; m; m = qp_member_at(m)->next) {

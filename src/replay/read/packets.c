@@ -10,6 +10,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
+#include "base/os/checksum.h"
 #include "format/layout.h"
 #include "replay/read/source.h"
 
@@ -182,6 +183,8 @@ static void take_packet(qp_trace *t, uint64_t at, const qp_packet *p)
         t->losses.n_damaged++;
         return;
     }
+    t->is_head_damaged |=
+        p->first_record && p->first_record != qp_checksum_of(&t->head, sizeof t->head);
     if (p->kind == QP_PACKET_NAMES)
         take_names(t, t->scratch, p->n_bytes, p->n_records);
     else if (p->kind == QP_PACKET_CLOCK)
@@ -476,5 +479,8 @@ bool qp_packets_open(qp_trace *t, int fd, qp_error *error)
     t->info.is_virtual = t->head.is_virtual;
     t->indexed = sizeof t->head;
     index_packets(t);
+    if (t->is_head_damaged) /* the times of all records depend on it */
+        return qp_error_fail(error, "%s: its header is damaged: the checksum does not match",
+                             t->path);
     return true;
 }

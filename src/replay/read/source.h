@@ -65,6 +65,7 @@ struct qp_trace {
     /* packets */
     int fd; /* -1: none */
     qp_trace_file head;
+    bool is_head_damaged;
     uint64_t indexed;       /* bytes whose packets are known */
     uint64_t sequence;      /* of the newest packet */
     uint32_t n_gaps;        /* how often a packet was missing */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/containers/alloc.h"
+#include "base/os/checksum.h"
 #include "format/trace.h"
 
 enum { PACKET_BYTES = 1 << 16 };
@@ -21,7 +22,7 @@ typedef struct {
 typedef struct {
     qp_out *out;
     qp_names *names; /* what the cells of the records are */
-    uint64_t nonce, sequence;
+    uint64_t nonce, sequence, head_checksum;
     uint32_t n_names;  /* NAMES packets */
     qp_buf os_threads; /* the packets that are being filled */
     qp_buf payload;    /* unsigned char, of a NAMES packet; entries since the last one: */
@@ -36,6 +37,8 @@ typedef struct {
 /* @param payload  its padding, up to 7 bytes, may be written to */
 static void write_packet(writer *w, qp_packet *p, unsigned char *payload)
 {
+    if (p->kind != QP_PACKET_EVENTS)
+        p->first_record = w->head_checksum;
     size_t n = qp_packet_seal(p, payload, w->nonce, ++w->sequence);
     qp_out_bytes(w->out, (const char *)p, sizeof *p);
     qp_out_bytes(w->out, (const char *)payload, n);
@@ -242,6 +245,7 @@ static bool begin(writer *w, qp_out *out, qp_names *names, const qp_trace_info *
                                 .clock_source = info->n_ticks ? QP_SOURCE_TSC : QP_SOURCE_NS,
                                 .is_virtual = info->is_virtual,
                                 .program = *info->program ? PROGRAM : 0};
+    w->head_checksum = qp_checksum_of(&head, sizeof head);
     qp_out_bytes(out, (const char *)&head, sizeof head);
     write_text(w, head.program, info->program);
     return !w->payload.failed && !w->failed;
