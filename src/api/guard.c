@@ -104,11 +104,13 @@ qprof_thread *qp_guard_plain(void)
     return th;
 }
 
-/* Mount and hold. @return NULL: another OS thread has taken the thread meanwhile */
-static qprof_thread *enter(qprof_thread *th)
+/* Mount and hold. @return NULL: another OS thread has taken the thread meanwhile, or it was parked */
+static qprof_thread *enter(qprof_thread *th, VthreadID vt)
 {
-    qprof_thread *before = th ? qp_thread_mount(th) : NULL;
-    if (!before)
+    qp_here.wanted = vt;
+    qprof_thread *before = qp_thread_mount(th);
+    qp_here.wanted = 0;
+    if (!before || qp_load(&qp_record_of(th)->vt_id) != vt)
         return NULL;
     if (QP_UNLIKELY(before != th && qp_load(&qp_is_triggering))) {
         qp_event_triggers_raise(th, QP_EVENT_VT_SWITCH, qp_event_triggers_id(th), NULL);
@@ -127,10 +129,13 @@ qprof_thread *qp_guard_vt(VthreadID vt)
     if (!qp_guard_is_open(&qp_gate_vt))
         return NULL;
     int before = errno;
-    qprof_thread *th = qp_thread_vt(vt, 0);
-    if (!th && qp_is_running())
+    qprof_thread *found, *th = NULL;
+    do { /* again if it was parked before it was mounted */
+        if ((found = qp_thread_vt(vt, 0)) != NULL)
+            th = enter(found, vt);
+    } while (found && !th && qp_load(&qp_record_of(found)->vt_id) != vt);
+    if (!found && qp_is_running())
         qp_count(&qp_recorder.space, QP_D_out_of_memory);
-    th = enter(th);
     errno = before;
     return th;
 }
@@ -139,7 +144,7 @@ qprof_thread *qp_guard_known_vt(VthreadID vt)
 {
     if (!qp_guard_is_open(&qp_gate_vt) || !qp_is_running())
         return NULL;
-    qprof_thread *th = qp_thread_find_vt(vt);
+    qprof_thread *th = qp_thread_known_vt(vt);
     if (!th)
         qp_count(&qp_recorder.space, QP_D_unknown_thread);
     return th;

@@ -37,7 +37,7 @@ void qprof_thread_create_vt(qprof_ThreadID id, VthreadID vt)
 {
     int host_errno = errno;
     if (vt_mode()) {
-        qprof_thread *same = vt ? qp_thread_find_vt(vt) : NULL;
+        qprof_thread *same = vt ? qp_thread_known_vt(vt) : NULL;
         if (same && qp_load(&qp_record_of(same)->has_host_id)) /* bound already: it ends */
             qp_thread_destroy(same);
         qprof_thread *th = qp_thread_vt_of(vt, id, qp_thread_path_here());
@@ -53,7 +53,7 @@ void qprof_set_thread_parent_vt(VthreadID vt, VthreadID parent)
 {
     int host_errno = errno;
     if (vt_mode() && vt) {
-        const qprof_thread *creator = parent ? qp_thread_find_vt(parent) : NULL;
+        const qprof_thread *creator = parent ? qp_thread_known_vt(parent) : NULL;
         qp_cell cell = creator ? qp_thread_path(creator) : 0;
         qprof_thread *th = qp_thread_vt_of(vt, 0, cell);
         if (parent && !creator)
@@ -115,6 +115,7 @@ qprof_thread *qprof_thread_handle(unsigned version)
     int host_errno = errno;
     qprof_thread *th = NULL;
     if (qp_guard_version("qprof_thread_handle", version) && qp_is_running()) {
+        qp_store(&qp_recorder.has_handles, true);
         th = qp_recorder.is_virtual ? qp_guard_last() : qp_thread_own();
         if (th)
             qp_thread_drop();
@@ -126,9 +127,15 @@ qprof_thread *qprof_thread_handle(unsigned version)
 qprof_thread *qprof_thread_handle_vt(VthreadID vt, unsigned version)
 {
     int host_errno = errno;
-    qprof_thread *th = qp_guard_version("qprof_thread_handle_vt", version) && vt_mode()
-                           ? qp_thread_vt(vt, 0)
-                           : NULL;
+    qprof_thread *th = NULL, *found;
+    if (qp_guard_version("qprof_thread_handle_vt", version) && vt_mode()) {
+        qp_store(&qp_recorder.has_handles, true);
+        qp_fence();
+        do { /* again if it was about to be parked */
+            if ((found = th = qp_thread_vt(vt, 0)) != NULL)
+                qp_thread_await(th);
+        } while (found != (th = qp_thread_vt(vt, 0)));
+    }
     errno = host_errno;
     return th ? th : &qp_closed_thread;
 }
@@ -256,7 +263,7 @@ qprof_MethodID qprof_current_method_id(void)
 
 qprof_MethodID qprof_current_method_id_vt(VthreadID vt)
 {
-    return vt_mode() ? method_on_top(qp_thread_find_vt(vt)) : 0;
+    return vt_mode() ? method_on_top(qp_thread_known_vt(vt)) : 0;
 }
 
 int qprof_register_jumps(qprof_MethodID id, const qprof_JumpInfo *jumps, int n_jumps,

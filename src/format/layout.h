@@ -247,7 +247,7 @@ typedef enum {
     QP_EXTENT_NODES,    /* qp_node, a cell each; owner: thread record */
     QP_EXTENT_FRAMES,   /* qp_frame, a cell each: a chunk of a stack; owner: thread record */
     QP_EXTENT_BANKS,    /* qp_counter_block, any number of cells; owner: thread record */
-    QP_EXTENT_AUX,      /* qp_node_more and index cells, a cell each; owner or 0 */
+    QP_EXTENT_AUX,      /* qp_node_more, index cells, parked threads, a cell each; owner or 0 */
     QP_EXTENT_BLOBS,    /* texts, line tables, jumps, notes: reached by qp_ref */
     QP_EXTENT_SOURCES,  /* qp_source_record, a cell each */
     QP_EXTENT_CONTEXTS, /* qp_context, a cell each */

@@ -49,12 +49,27 @@ static qp_cell claim(qp_space *s, uint32_t n_cells, qp_reserve room)
     return (qp_cell)first;
 }
 
+/* Methods may take a quarter of the memory, with their texts up to half: one call path of each of them, and
+ * the indices, need about as much again, and others are to fit. */
+static bool has_share(const qp_space *s, uint32_t n_weighted)
+{
+    return (qp_load(&s->method_cells) + n_weighted) * QP_CELL <=
+           qp_load(&s->map.limit_bytes) / 2;
+}
+
 qp_cell qp_extent_claim(qp_space *s, qp_extent_kind kind, qp_cell owner, uint32_t n_cells,
                         qp_reserve room)
 {
+    uint32_t n_weighted = kind == QP_EXTENT_METHODS ? 2 * n_cells
+                          : kind == QP_EXTENT_BLOBS ? n_cells
+                                                    : 0;
+    if (n_weighted && !has_share(s, n_weighted))
+        return 0;
     qp_cell self = claim(s, n_cells, room);
     if (!self)
         return 0;
+    if (n_weighted)
+        qp_fetch_add(&s->method_cells, n_weighted);
     qp_extent *e = qp_at(s, self);
     qp_store(&e->self, self); /* first: so a reader knows what was killed half written */
     qp_signal_fence();

@@ -13,6 +13,8 @@ typedef struct {
     qp_mapping map;
     qp_head *head;          /* the first cells of map */
     uint64_t reserve_bytes; /* kept for what must not fail when the budget is used up */
+    uint64_t
+        method_cells; /* of extents of texts, and twice those of methods: they leave a share to paths */
 } qp_space;
 
 /* An extent that several threads fill with records: extent in the high half, used cells in the

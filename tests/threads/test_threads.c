@@ -251,12 +251,17 @@ static void assert_virtual_threads(play_ctx *p, uint64_t n_entries)
     assert_int_equal(p->m->run.calls, n_entries);
 }
 
-static void begin(bool is_virtual)
+static void begin_with(const char *options, bool is_virtual)
 {
-    qprof_InitInfo info = {0, "-output=run.qprof", NULL, is_virtual};
+    qprof_InitInfo info = {0, options, NULL, is_virtual};
     qprof_set_clock(NULL);
     assert_int_equal(qprof_initialize_ex(&info), 0);
     register_methods();
+}
+
+static void begin(bool is_virtual)
+{
+    begin_with("-output=run.qprof", is_virtual);
 }
 
 static void virtual_threads_wander_and_every_call_is_counted(void **state) /* reliability 2.7 */
@@ -264,6 +269,32 @@ static void virtual_threads_wander_and_every_call_is_counted(void **state) /* re
     disturbance d = {.saves = true};
     begin(true);
     assert_virtual_threads(*state, run_stage(false, &d));
+}
+
+/* Each mount parks a thread, and finds a row for another one that is parked. */
+static void threads_without_rows_wander_and_every_call_is_counted(void **state)
+{
+    play_ctx *p = *state;
+    disturbance d = {.saves = true};
+    begin_with("-output=run.qprof -thread-rows=6", true);
+    uint64_t n_entries = run_stage(false, &d);
+    assert_int_equal(qprof_diagnostic("vt_conflict"), 0);
+    assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
+    assert_int_equal(qprof_diagnostic("exit_empty_stack"), 0);
+    play_end(p);
+    assert_true(p->m->n_threads < N_VIRTUAL);
+    assert_int_equal(p->m->run.calls, n_entries);
+}
+
+static void clearing_meanwhile_keeps_the_accounts_of_threads_without_rows(void **state)
+{
+    play_ctx *p = *state;
+    disturbance d = {.stops = true, .saves = true, .clears = true};
+    begin_with("-output=run.qprof -thread-rows=6", true);
+    uint64_t n_entries = run_stage(false, &d);
+    qprof_add_annotation("there is something to write");
+    play_end(p); /* checks the identity */
+    assert_true(p->m->run.calls <= n_entries);
 }
 
 static void handles_wander_and_every_call_is_counted(void **state)
@@ -475,23 +506,30 @@ static void *switch_among_the_same(void *seed)
 
 static void calls_of_os_threads_that_share_virtual_threads_are_counted_or_refused(void **state)
 {
+    static const char *const options[] = {"-output=run.qprof",
+                                          "-output=run.qprof -thread-rows=1"};
     play_ctx *p = *state;
     pthread_t threads[2];
-    begin(true);
-    for (uintptr_t i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, switch_among_the_same, (void *)(i + 1));
-    for (unsigned i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    uint64_t n_refused = (uint64_t)qprof_diagnostic("vt_conflict");
-    play_end(p);
-    assert_true(p->m->run.calls <= 2 * N_SWITCHES);
-    assert_true(p->m->run.calls + n_refused >= 2 * N_SWITCHES);
+    for (unsigned k = 0; k < 2; k++) {
+        begin_with(options[k], true);
+        for (uintptr_t i = 0; i < 2; i++)
+            pthread_create(&threads[i], NULL, switch_among_the_same, (void *)(i + 1));
+        for (unsigned i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
+        uint64_t n_refused = (uint64_t)qprof_diagnostic("vt_conflict");
+        play_end(p);
+        assert_true(p->m->run.calls <= 2 * N_SWITCHES);
+        assert_true(p->m->run.calls + n_refused >= 2 * N_SWITCHES);
+        assert_int_equal(unlink("run.qprof"), 0);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAY_TEST(virtual_threads_wander_and_every_call_is_counted),
+        PLAY_TEST(threads_without_rows_wander_and_every_call_is_counted),
+        PLAY_TEST(clearing_meanwhile_keeps_the_accounts_of_threads_without_rows),
         PLAY_TEST(handles_wander_and_every_call_is_counted),
         PLAY_TEST(calls_are_hits_or_skips_while_others_stop_and_start),
         PLAY_TEST(rules_come_and_go_while_others_record),

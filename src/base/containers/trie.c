@@ -82,13 +82,13 @@ uint32_t qp_trie_put(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf)
     }
 }
 
-void qp_trie_drop(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf)
+int qp_trie_swap(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf, uint32_t by)
 {
     for (;;) { /* again when a split has moved it meanwhile */
         uint64_t path = mix(key);
         uint32_t held;
         uint32_t *slot = find_slot(&t, root, &path, &held);
-        if (held != leaf || qp_swap_if(slot, &held, 0))
-            return;
+        if (held != leaf || qp_swap_if(slot, &held, by))
+            return held == leaf;
     }
 }

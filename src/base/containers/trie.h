@@ -25,7 +25,7 @@ uint32_t qp_trie_get(qp_trie t, uint32_t root, uint64_t key);
  * changed */
 uint32_t qp_trie_put(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf);
 
-/* Remove the leaf if the key has it. */
-void qp_trie_drop(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf);
+/* Replace the leaf of a key, or with 0 remove it. @return 0: the key does not have it */
+int qp_trie_swap(qp_trie t, uint32_t root, uint64_t key, uint32_t leaf, uint32_t by);
 
 #endif

@@ -552,6 +552,7 @@ static void begin_row(const fork_copy *c, qprof_thread *th)
 static void begin_rows(const fork_copy *c)
 {
     memset(qp_recorder.idle_rows, 0, sizeof qp_recorder.idle_rows);
+    qp_recorder.parked_cells = 0;
     for (uint32_t i = 0; i < c->n_rows; i++)
         qp_thread_restore_row(i, c->rows + (size_t)i * QP_HANDLE_BYTES);
     for (uint32_t i = 0; i < c->n_rows; i++) {

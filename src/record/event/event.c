@@ -107,10 +107,16 @@ qprof_frame *qp_event_return(qprof_thread *th, const qp_host_call *o)
 static qprof_frame *ask_host(qprof_thread *th, qprof_frame *top, uintptr_t method)
 {
     qp_host_call outside;
+    const uint64_t vt = qp_record_of(th)->vt_id;
     if (!qp_event_leave(th, top, &outside, __builtin_frame_address(0)))
         return top;
     qp_recorder.callback(method);
-    return qp_event_return(th, &outside);
+    top = qp_event_return(th, &outside);
+    if (!top || qp_load(&qp_record_of(th)->vt_id) == vt)
+        return top;
+    qp_event_end(th, top); /* the row is another thread's: this one was parked */
+    qp_bump(&qp_record_of(th)->n_dropped, 1);
+    return NULL;
 }
 
 /* The record of a method that is called on a path for the first time. It is made before the
@@ -234,8 +240,9 @@ static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
     }
     parent =
         caller_of(th, *top); /* the callback may have moved the stack, or called the method */
-    call.path = qp_tree_find(th, parent, key);
-    if (!call.path)
+    if (QP_UNLIKELY(record == qp_recorder.methods.overflow))
+        call.path = path_or_overflow(qp_tree_overflow(th, parent), th);
+    else if (!(call.path = qp_tree_find(th, parent, key)))
         call.path = new_path(th, parent, record);
     return call;
 }

@@ -107,6 +107,9 @@ qprof_thread *qp_thread_vt(uintptr_t vt, uintptr_t host_id);
 /* The same, if it is made created by the code of a path. @param creator  its node; 0: unknown */
 qprof_thread *qp_thread_vt_of(uintptr_t vt, uintptr_t host_id, qp_cell creator);
 
+/* One that exists; a row is found for one that is parked. @return NULL: unknown, or no room */
+qprof_thread *qp_thread_known_vt(uintptr_t vt);
+
 /* The path on top of a thread, its root's if no call is open; 0: it has none. The caller drives it, or
  * nothing does. _here: of the virtual thread that is mounted on the calling OS thread. */
 qp_cell qp_thread_path(const qprof_thread *th);
@@ -117,6 +120,11 @@ qprof_thread *qp_thread_own(void);
 
 /* End a thread: close its frames, keep its data. Its row may serve a later thread. */
 void qp_thread_destroy(qprof_thread *th);
+
+/* Park a virtual thread that waits: see park.c. @return its row; NULL: none was found */
+qprof_thread *qp_park_any(qp_cell creator);
+/* Open the calls of a parked thread again, on its new row, and forget the cell. */
+void qp_park_restore(qprof_thread *th, qp_cell parked);
 
 /* A thread for a stack of a host of embed.h, with an id that is in no index. Where -thread-rows are in
  * use, stacks of a VM share one. @param shared  see qprof_thread_new(). @param creator  as above
@@ -169,10 +177,12 @@ bool qp_thread_take(qprof_thread *th);
  * does. */
 void qp_thread_release(qprof_thread *th, bool ends);
 
-/* Before a fork: let no OS thread take a thread that none drives, which those that want it wait for.
+/* Let no OS thread take a thread that none drives, which those that want it wait for.
  * @return false: one drives it. */
 bool qp_thread_freeze(qprof_thread *th);
 void qp_thread_thaw(qprof_thread *th);
+/* Wait until it is not frozen, nor passing to another OS thread. */
+void qp_thread_await(const qprof_thread *th);
 
 /* End a thread in the usual case: no OS thread drives it, no call of it is open, and nothing looks at its
  * end. @return false: nothing was done */

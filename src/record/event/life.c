@@ -36,8 +36,8 @@ static void open_gate(qprof_thread *th)
         qp_fetch_or(&th->gate, QP_HOOK_SYNC);
 }
 
-/* Begin a thread on a row of an ended one, or on a new one. */
-static qprof_thread *begin_on(qprof_thread *th, uintptr_t host_id, uintptr_t vt)
+/* Begin a thread on a row of an ended one, or on a new one; or continue one that was parked. */
+static qprof_thread *begin_on(qprof_thread *th, uintptr_t host_id, uintptr_t vt, bool is_new)
 {
     qp_thread_record *r = qp_record_of(th);
     const qp_head *h = qp_recorder_head();
@@ -47,12 +47,12 @@ static qprof_thread *begin_on(qprof_thread *th, uintptr_t host_id, uintptr_t vt)
     qp_store(&r->system_id, qp_here.system_id);
     qp_store(&r->name, 0);
     qp_waits_begin(th);
-    qp_bump(&r->n_lives, 1);
-    if (r->n_lives == 1) {
+    if (!r->n_lives) {
         qp_store(&r->clear_count, qp_load(&h->clear_count));
         r->stopped_seen = qp_load(&h->stopped_total);
+        is_new = true;
     }
-    qp_store(&th->os_thread, 0);
+    qp_bump(&r->n_lives, is_new);
     QPROF_STORE(th->pulse->top,
                 0); /* the row may be a used one: its first event begins it anew */
     th->user = 0;
@@ -62,13 +62,66 @@ static qprof_thread *begin_on(qprof_thread *th, uintptr_t host_id, uintptr_t vt)
     open_gate(th);
     if (qp_state() != QP_STATE_RUNNING) /* it was shut down meanwhile */
         qp_store(&th->gate, 0);
+    qp_publish(&th->os_thread, 0); /* last: OS threads may wait for the one that had this row */
     return th;
 }
 
 static qprof_thread *begin_thread(uintptr_t host_id, uintptr_t vt, qp_cell creator)
 {
     qprof_thread *th = qp_thread_take_row(creator);
-    return th ? begin_on(th, host_id, vt) : NULL;
+    return th ? begin_on(th, host_id, vt, true) : NULL;
+}
+
+/* Where something follows the frames of each thread, rows are not shared. */
+static bool may_share(void)
+{
+    return qp_recorder_has_paths() && !qp_triggers_are_used() && !qp_trace_users() &&
+           !(qp_load(&qp_recorder.hooks) & (QP_HOOKS_FRAMES | QP_HOOK_CHECK));
+}
+
+/* A row for a virtual thread with an id. */
+static qprof_thread *row_for(qp_cell creator)
+{
+    qprof_thread *th = qp_thread_take_idle(creator);
+    if (!th && qp_thread_has_many() && may_share())
+        th = qp_park_any(creator);
+    return th ? th : qp_thread_take_row(creator);
+}
+
+/* Give a row back that no thread has been found on. */
+static void give_back(qprof_thread *th)
+{
+    QPROF_STORE(th->gate, 0);
+    qp_record_of(th)->state = QP_THREAD_ENDED;
+    qp_thread_drop_row(th);
+}
+
+/* Continue a thread that is parked. @return NULL: no room */
+static qprof_thread *unpark(uintptr_t vt, qp_cell cell)
+{
+    const qp_parked *p = qp_at(&qp_recorder.space, cell);
+    qprof_thread *th = row_for(p->creator);
+    if (!th)
+        return NULL;
+    begin_on(th, (uintptr_t)p->host_id, vt, false);
+    qp_store(&qp_record_of(th)->has_host_id, p->has_host_id);
+    qp_store(&qp_record_of(th)->name, p->name);
+    bool is_ours = qp_thread_take(th) && qp_thread_hold(th) && qp_thread_unpark_vt(th, cell);
+    if (is_ours)
+        qp_park_restore(th, cell);
+    qp_thread_drop();
+    qp_thread_release(th, false);
+    if (is_ours)
+        return th;
+    give_back(th); /* another OS thread was faster */
+    return qp_thread_known_vt(vt);
+}
+
+qprof_thread *qp_thread_known_vt(uintptr_t vt)
+{
+    qp_cell parked;
+    qprof_thread *th = qp_thread_find_vt(vt, &parked);
+    return parked ? unpark(vt, parked) : th;
 }
 
 /* Give up the OS thread's own thread. Where another OS thread ended it, its row becomes free
@@ -159,30 +212,23 @@ qprof_thread *qp_thread_vt_of(uintptr_t vt, uintptr_t host_id, qp_cell creator)
 {
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
-    qprof_thread *th = qp_thread_find_vt(vt);
+    qp_cell parked;
+    qprof_thread *th = qp_thread_find_vt(vt, &parked);
     if (th)
         return th;
+    if (parked)
+        return unpark(vt, parked);
     if (!vt)
         return qp_thread_own();
-    th = begin_thread(host_id, vt, creator);
+    th = row_for(creator);
     if (!th)
         return NULL;
-    qprof_thread *agreed = qp_thread_put_vt(th);
-    if (agreed == th)
+    if (qp_thread_put_vt(begin_on(th, host_id, vt, true)))
         return raise_create(th);
-    QPROF_STORE(th->gate, 0); /* no room, or another OS thread was faster */
-    qp_record_of(th)->state = QP_THREAD_ENDED;
-    qp_thread_drop_row(th);
-    if (!agreed)
+    give_back(th); /* no room, or another OS thread was faster */
+    if (!(th = qp_thread_known_vt(vt)))
         qp_count(&qp_recorder.space, QP_D_thread_nomem);
-    return agreed;
-}
-
-/* May two stacks share a row? Where something follows the frames of each, they may not. */
-static bool may_share(void)
-{
-    return qp_recorder_has_paths() && !qp_triggers_are_used() && !qp_trace_users() &&
-           !(qp_load(&qp_recorder.hooks) & (QP_HOOKS_FRAMES | QP_HOOK_CHECK));
+    return th;
 }
 
 /* A handle that stacks of the VM share, of this creator. Where the VM has many, the rest share one of no
@@ -224,10 +270,11 @@ qprof_thread *qp_thread_new_stack(qprof_thread **shared, uintptr_t id, qp_cell c
     if (qp_state() != QP_STATE_RUNNING)
         return NULL;
     qp_os_thread_renew();
+    qp_store(&qp_recorder.has_handles, true);
     bool shares = shared && qp_thread_has_many() && may_share();
     qprof_thread *th = shares ? qp_thread_take_idle(creator) : NULL;
     if (th) {
-        begin_on(th, 0, id);
+        begin_on(th, 0, id, true);
     } else if (shares && (th = find_shared(shared, &creator)) != NULL) {
         th->user = NO_USER;
         qp_own_of(th)->n_users++;

@@ -108,11 +108,19 @@ static QP_RARE steal_result steal(qprof_thread *th, uint32_t from, uint32_t betw
     return TAKEN;
 }
 
+/* Has the row been given to another virtual thread than the one that was found on it? */
+static bool is_another(const qprof_thread *th)
+{
+    return qp_here.wanted && qp_load(&qp_record_of(th)->vt_id) != qp_here.wanted;
+}
+
 QP_RARE bool qp_thread_take(qprof_thread *th)
 {
     uint64_t until = 0;
     for (unsigned tries = 0; !until || qp_clock_monotonic() < until; tries++) {
         uint32_t from = qp_observe(&th->os_thread), between = BETWEEN | qp_here.ordinal;
+        if (is_another(th))
+            return false;
         if (from == qp_here.ordinal)
             return true;
         if (!(from & BETWEEN) && qp_swap_if(&th->os_thread, &from, between)) {
@@ -164,6 +172,12 @@ QP_RARE bool qp_thread_freeze(qprof_thread *th)
 QP_RARE void qp_thread_thaw(qprof_thread *th)
 {
     qp_publish(&th->os_thread, 0);
+}
+
+QP_RARE void qp_thread_await(const qprof_thread *th)
+{
+    for (unsigned n = 0; n < TAKE_SPINS && (qp_observe(&th->os_thread) & BETWEEN); n++)
+        sched_yield();
 }
 
 bool qp_thread_retire(qprof_thread *th)

@@ -91,7 +91,10 @@ typedef struct {
     uint32_t n_markers;                /* atomic */
     qp_cell event_root;                /* index block: user event -> its count */
     uint64_t idle_rows[QP_IDLE_LISTS]; /* rows of ended threads, by creator: tag, handle + 1 */
-    qp_cell vt_root;                   /* index block: virtual thread id -> handle */
+    qp_cell vt_root;                   /* index block: virtual thread id -> row or qp_parked */
+    uint64_t parked_cells;             /* that are free: tag, cell */
+    uint32_t next_parked; /* row to be looked at next for a thread that can be parked */
+    bool has_handles;     /* a host has handles of virtual threads: none is parked any more */
     char output[QP_PATH_MAX]; /* absolute, conversions not expanded; "": by the prefix */
     char folder[QP_PATH_MAX]; /* the working directory at the start */
     char program[256];
@@ -263,6 +266,7 @@ typedef struct {
     qprof_thread *th;        /* virtual-thread mode: the same */
     qprof_thread *own;       /* the OS thread's own record, in either mode */
     uintptr_t vt;            /* id of th */
+    uintptr_t wanted;        /* of the virtual thread that is being mounted; 0: any */
     uint32_t epoch;          /* of the run that th belongs to */
     uint32_t ordinal;        /* of the OS thread in that run, from 1 */
     qp_os_thread_slot *slot; /* what others see of it; valid if epoch is the run's */
@@ -417,11 +421,27 @@ void qp_thread_save_row(uint32_t i, void *to);
 void qp_thread_restore_row(uint32_t i, const void *from);
 
 qprof_thread *qp_thread_find_host_id(uintptr_t host_id);
-/* @param vt  0: the OS thread's own. @return NULL: unknown */
-qprof_thread *qp_thread_find_vt(uintptr_t vt);
-/* Make th the thread of its vt_id. @return the one that has the id now; NULL: no room */
-qprof_thread *qp_thread_put_vt(qprof_thread *th);
+/* @param vt  0: the OS thread's own. @param parked  then the cell of one that has no row; 0: it has
+ * @return NULL: unknown, or parked */
+qprof_thread *qp_thread_find_vt(uintptr_t vt, qp_cell *parked);
+/* Make th the thread of its vt_id. @return false: another one has the id, or there is no room */
+bool qp_thread_put_vt(qprof_thread *th);
 void qp_thread_drop_vt(qprof_thread *th);
+
+/* A virtual thread without a row: see event/park.c. One cell, the recorder's own. */
+typedef struct {
+    uint64_t vt_id, host_id;
+    qp_ref name;
+    qp_cell creator;
+    qp_cell frames; /* qp_parked_frames of the outermost calls; 0: no call is open */
+    uint32_t has_host_id;
+    uint64_t reserved[4];
+} qp_parked;
+
+/* Let the index lead from the thread's vt_id to the cell instead of its row, or back.
+ * @return false: another OS thread was faster, nothing was changed */
+bool qp_thread_park_vt(qprof_thread *th, qp_cell parked);
+bool qp_thread_unpark_vt(qprof_thread *th, qp_cell parked);
 
 /* How deep the calling thread is inside the callback. The C stack shows whether a callback left
  * by a jump. @param here  frame of the exported function: inside a callback it lies below */

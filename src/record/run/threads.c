@@ -300,9 +300,14 @@ qprof_thread *qp_thread_find_host_id(uintptr_t host_id)
     return NULL;
 }
 
-static uint64_t vt_key(QP_UNUSED void *unused, uint32_t row)
+/* A leaf of the index of virtual threads is a row, or with this the cell of a qp_parked. */
+#define PARKED (1u << 30)
+
+static uint64_t vt_key(QP_UNUSED void *unused, uint32_t leaf)
 {
-    return qp_load(&qp_record_of(&row_at(row)->th)->vt_id);
+    const uint64_t *id = leaf & PARKED ? qp_at(&qp_recorder.space, leaf - PARKED)
+                                       : &qp_record_of(&row_at(leaf)->th)->vt_id;
+    return qp_load(id);
 }
 
 static qp_trie vt_index(void)
@@ -310,30 +315,51 @@ static qp_trie vt_index(void)
     return (qp_trie){qp_recorder.space.map.base, vt_key, qp_recorder_block, NULL};
 }
 
-qprof_thread *qp_thread_find_vt(uintptr_t vt)
+qprof_thread *qp_thread_find_vt(uintptr_t vt, qp_cell *parked)
 {
     qp_os_thread_renew();
+    *parked = 0;
     if (!vt)
         return qp_is_open(qp_here.own) ? qp_here.own : NULL;
-    uint32_t row = qp_trie_get(vt_index(), qp_recorder.vt_root, vt);
-    qprof_thread *th = row ? &row_at(row)->th : NULL;
+    uint32_t leaf = qp_trie_get(vt_index(), qp_recorder.vt_root, vt);
+    if (leaf & PARKED)
+        *parked = leaf - PARKED;
+    qprof_thread *th = leaf && !*parked ? &row_at(leaf)->th : NULL;
     return th && qp_is_open(th) ? th : NULL;
 }
 
-qprof_thread *qp_thread_put_vt(qprof_thread *th)
+bool qp_thread_put_vt(qprof_thread *th)
 {
-    uint32_t row =
+    uint32_t leaf =
         qp_trie_put(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, row_of(th));
-    qp_own_of(th)->is_listed = row == row_of(th);
-    return row ? &row_at(row)->th : NULL;
+    qp_store(&qp_own_of(th)->is_listed, leaf == row_of(th));
+    return leaf == row_of(th);
 }
 
 void qp_thread_drop_vt(qprof_thread *th)
 {
-    if (!qp_own_of(th)->is_listed)
+    if (!qp_load(&qp_own_of(th)->is_listed))
         return;
-    qp_own_of(th)->is_listed = false;
-    qp_trie_drop(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, row_of(th));
+    qp_store(&qp_own_of(th)->is_listed, false);
+    qp_trie_swap(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, row_of(th), 0);
+}
+
+bool qp_thread_park_vt(qprof_thread *th, qp_cell parked)
+{
+    bool is_done =
+        parked < PARKED && qp_trie_swap(vt_index(), qp_recorder.vt_root,
+                                        qp_record_of(th)->vt_id, row_of(th), PARKED | parked);
+    if (is_done)
+        qp_store(&qp_own_of(th)->is_listed, false);
+    return is_done;
+}
+
+bool qp_thread_unpark_vt(qprof_thread *th, qp_cell parked)
+{
+    bool is_done = qp_trie_swap(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id,
+                                PARKED | parked, row_of(th));
+    qp_store(&qp_own_of(th)->is_listed, is_done);
+    return is_done;
 }
 
 uint32_t qp_thread_callbacks(const void *here)

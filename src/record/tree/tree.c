@@ -215,7 +215,7 @@ void qp_tree_settle_block(qprof_thread *th, qprof_frame *f, uint64_t now)
                              n->self - f->mark_self, now - f->mark_at);
 }
 
-static qp_cell overflow_of(qprof_thread *th, qp_cell parent)
+qp_cell qp_tree_overflow(qprof_thread *th, qp_cell parent)
 {
     qp_node_more *more = qp_tree_more(th, parent);
     if (!more)
@@ -230,12 +230,12 @@ qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, qp_cell method)
 {
     qp_cell cell = new_node(th, parent, method, QP_RESERVE_ORDINARY);
     if (!cell)
-        return overflow_of(th, parent);
+        return qp_tree_overflow(th, parent);
     uint32_t kids = kids_of(th, qp_node_at(th, parent));
     if (kids && qp_method_id(method) &&
         !qp_trie_put(index_of(th), kids, qp_method_id(method), cell))
         qp_tree_more(th, parent)->kids = 0; /* no room to index it: the ring has all */
-    return link_callee(th, parent, cell) ? cell : overflow_of(th, parent);
+    return link_callee(th, parent, cell) ? cell : qp_tree_overflow(th, parent);
 }
 
 static bool renew_node(void *thread, qp_cell cell, const qp_node *n)

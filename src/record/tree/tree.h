@@ -30,6 +30,9 @@ qp_cell qp_tree_add(qprof_thread *th, qp_cell parent, qp_cell method);
  * figures. */
 void qp_tree_renew(qprof_thread *th);
 
+/* The node at which calls of a caller are counted whose methods have no record. @return 0: no room */
+qp_cell qp_tree_overflow(qprof_thread *th, qp_cell parent);
+
 bool qp_tree_holds(const qprof_thread *th, qp_cell cell);
 /* Is the node an <overflow>, at which all paths below it are counted? */
 bool qp_tree_is_overflow(const qprof_thread *th, qp_cell node);

@@ -42,8 +42,8 @@ qp_event_trigger *qp_event_trigger_find(const char *name)
 void qp_event_trigger_drop_name(const qp_event_trigger *t)
 {
     if (t->name)
-        qp_trie_drop(names(), qp_event_triggers.names,
-                     key_of_name(NULL, qp_event_trigger_cell(t)), qp_event_trigger_cell(t));
+        qp_trie_swap(names(), qp_event_triggers.names,
+                     key_of_name(NULL, qp_event_trigger_cell(t)), qp_event_trigger_cell(t), 0);
 }
 
 bool qp_event_trigger_put_name(const qp_event_trigger *t)

@@ -182,7 +182,7 @@ bool qp_trigger_is(const void *trigger, qp_trigger_kind kind)
 static void hide(qp_trigger *trigger)
 {
     qp_store(&trigger->is_dead, true);
-    qp_trie_drop(qp_triggers_index(), qp_triggers.names, trigger->key, cell_of(trigger));
+    qp_trie_swap(qp_triggers_index(), qp_triggers.names, trigger->key, cell_of(trigger), 0);
 }
 
 void qp_trigger_destroy(qp_trigger *trigger)
