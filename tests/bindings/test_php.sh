@@ -6,6 +6,10 @@ command -v phpize >/dev/null && php -n -r 'exit((int) (PHP_VERSION_ID < 80200 ||
     echo "test_php.sh: no PHP 8.2 with php-dev"
     exit 77
 }
+php -n -r 'exit((int) (PHP_VERSION_ID >= 80400));' || {
+    echo "left out: this is PHP $(php -n -r 'echo PHP_VERSION;'), and the extension records 8.2"
+    exit 77
+}
 work=$PWD tests=$QPROF_SOURCE/tests/bindings qprof=$QPROF_BIN/qprof
 unset PHP_INI_SCAN_DIR 2>/dev/null || :
 
