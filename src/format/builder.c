@@ -665,11 +665,12 @@ bool qp_builder_bytes(qp_builder *b, void **out, size_t *n_bytes, const char **w
     *why = begin(&w, b);
     if (!*why) {
         *n_bytes = (size_t)w.at.end * QP_CELL;
-        *out = w.bytes = qp_alloc(*n_bytes, 1);
+        *out = w.bytes = qp_alloc(*n_bytes + QP_CELL, 1);
         w.mode = WRITE_BYTES;
-        if (w.bytes)
+        if (w.bytes) {
+            memset(w.bytes + *n_bytes, 0, QP_CELL);
             write_all(&w);
-        else
+        } else
             *why = "there is not enough memory to write it";
     }
     return !*why;

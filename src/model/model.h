@@ -284,6 +284,7 @@ static inline void qp_progress_show(const qp_progress *p, unsigned percent)
 typedef struct {
     bool merge_same; /* one method for all records that agree in names, file and line table */
     uint64_t max_bytes;      /* larger profiles are refused; 0: 64 GiB */
+    uint64_t max_memory;     /* that reading may take; 0: enough for an honest profile */
     const char *sample_type; /* of a foreign profile: the values to read; NULL: choose */
     qp_progress progress;
 } qp_load_options;

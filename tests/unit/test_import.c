@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <stdio.h>
+#include <sys/resource.h>
+#include <zlib.h>
+
 #include <cmocka.h>
 
 #include "base/containers/alloc.h"
@@ -398,6 +402,111 @@ static void no_memory_is_said(void **state)
     }
 }
 
+/* ---- memory ------------------------------------------------------------------------------ */
+
+static size_t put_field(unsigned char *to, unsigned field, const unsigned char *bytes, size_t n)
+{
+    size_t at = 0;
+    to[at++] = (unsigned char)(field << 3 | 2);
+    for (size_t left = n; left > 127; left >>= 7)
+        to[at++] = (unsigned char)(left | 128);
+    to[at] = (unsigned char)n;
+    for (size_t left = n; left > 127; left >>= 7)
+        to[at] = (unsigned char)(left >> 7);
+    at++;
+    memcpy(to + at, bytes, n);
+    return at + n;
+}
+
+/* A location of 1,600 inlined calls, twice in each of 500 samples, below a depth of its own each time:
+ * 1.6 million call paths in 140 KB. */
+static size_t make_deep(unsigned char *to)
+{
+    enum { INLINED = 1600, FRAMES = 2, SAMPLES = 500 };
+    static unsigned char part[INLINED * 4 + 2], sample[1000];
+    static const char *const strings[] = {"", "cpu", "nanoseconds", "f"};
+    size_t n = put_field(to, 1, (const unsigned char *)"\x08\x01\x10\x02", 4), n_part = 0;
+    part[n_part++] = 0x08; /* the location's id */
+    part[n_part++] = 1;
+    for (unsigned i = 0; i < INLINED; i++)
+        n_part += put_field(part + n_part, 4, (const unsigned char *)"\x08\x01", 2);
+    n += put_field(to + n, 4, part, n_part);
+    n += put_field(to + n, 4, (const unsigned char *)"\x08\x02\x22\x02\x08\x02", 6);
+    for (unsigned i = 0; i < SAMPLES; i++) { /* innermost first */
+        memset(part, 1, FRAMES);
+        memset(part + FRAMES, 2, i);
+        n_part = put_field(sample, 1, part, FRAMES + i);
+        n_part += put_field(sample + n_part, 2, (const unsigned char *)"\x05", 1);
+        n += put_field(to + n, 2, sample, n_part);
+    }
+    n += put_field(to + n, 5, (const unsigned char *)"\x08\x02\x10\x03", 4);
+    n += put_field(to + n, 5, (const unsigned char *)"\x08\x01\x10\x03", 4);
+    for (unsigned i = 0; i < 4; i++)
+        n += put_field(to + n, 6, (const unsigned char *)strings[i], strlen(strings[i]));
+    return n;
+}
+
+/* 100 MB of zeros in 100 KB. */
+static size_t make_packed(unsigned char *to, size_t room)
+{
+    static unsigned char zeros[1 << 20];
+    z_stream z = {.next_out = to, .avail_out = (uInt)room};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY),
+                     Z_OK);
+    for (unsigned i = 0; i < 100; i++) {
+        z.next_in = zeros;
+        z.avail_in = sizeof zeros;
+        assert_true(deflate(&z, i < 99 ? Z_NO_FLUSH : Z_FINISH) >= Z_OK);
+    }
+    assert_true(z.avail_out > 0);
+    deflateEnd(&z);
+    return z.total_out;
+}
+
+static void an_import_ends_at_its_limit_of_memory(void **state)
+{
+    enum { ROOM = 200000, SLACK_KB = 16 << 10 };
+    static unsigned char deep[ROOM], packed[ROOM];
+    static const char text[] = HEAD "events: Ir\nfl=a.c\nfn=f\n1 5\ncfn=g\ncalls=1 1\n1 2\n"
+                                    "fn=g\n1 2\n";
+    const struct {
+        const void *bytes;
+        size_t n, max_memory; /* 0: the default */
+        unsigned shown;       /* MiB; 0: it is read */
+    } inputs[] = {{deep, make_deep(deep), 0, (unsigned)(256 + (make_deep(deep) * 64 >> 20))},
+                  {deep, make_deep(deep), 32 << 20, 32},
+                  {packed, make_packed(packed, ROOM), 32 << 20, 32},
+                  {text, sizeof text - 1, 4096, 0},
+                  {text, sizeof text - 1, 32 << 20, 0},
+                  {text, sizeof text - 1, 0, 0},
+                  {pprof, sizeof pprof - 1, 0, 0}};
+    struct rusage before, after;
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        qp_error error;
+        qp_model *m;
+        char wanted[100];
+        const qp_load_options o = {.max_memory = inputs[i].max_memory};
+        bool is_tiny = inputs[i].max_memory == 4096;
+        getrusage(RUSAGE_SELF, &before);
+        qp_load_status status =
+            qp_model_load_bytes(inputs[i].bytes, inputs[i].n, &o, &m, &error);
+        getrusage(RUSAGE_SELF, &after);
+        snprintf(wanted, sizeof wanted,
+                 "reading it takes more than %u MiB of memory; --max-memory=SIZE allows more",
+                 inputs[i].shown);
+        assert_int_equal(status, inputs[i].shown || is_tiny ? QP_LOAD_UNUSABLE : QP_LOAD_CLEAN);
+        if (status == QP_LOAD_UNUSABLE)
+            assert_string_equal(error.text, wanted);
+        else
+            qp_model_free(m);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        assert_true(after.ru_maxrss - before.ru_maxrss <
+                    (long)inputs[i].shown * 1024 + SLACK_KB);
+#endif
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +523,7 @@ int main(void)
         cmocka_unit_test(a_sample_type_can_be_chosen),
         cmocka_unit_test(damaged_messages_are_named),
         cmocka_unit_test(no_memory_is_said),
+        cmocka_unit_test(an_import_ends_at_its_limit_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * what is asked for. */
 #include "base/containers/alloc.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,43 @@ typedef struct qp_arena_block {
 
 static uint64_t n_calls, fail_at;
 static bool fails_for_ever;
+
+static uint64_t n_taken; /* bytes */
+static uint64_t limit_from, limit_bytes, limit_reached;
+
+void qp_alloc_limit(uint64_t n_bytes)
+{
+    limit_from = n_taken;
+    limit_bytes = n_bytes;
+    limit_reached = 0;
+}
+
+void qp_alloc_limit_change(uint64_t n_bytes)
+{
+    limit_bytes = limit_bytes ? n_bytes : 0;
+}
+
+uint64_t qp_alloc_limit_reached(void)
+{
+    return limit_reached;
+}
+
+static bool is_over_limit(uint64_t n_before, uint64_t n_bytes)
+{
+    bool is_over = limit_bytes && n_bytes > n_before &&
+                   n_taken - n_before + n_bytes > limit_from + limit_bytes;
+    if (is_over)
+        limit_reached = limit_bytes;
+    return is_over;
+}
+
+/* @param n_before  bytes of the block that it replaces @return p */
+static void *counted(void *p, uint64_t n_before)
+{
+    if (p)
+        n_taken += malloc_usable_size(p) - n_before;
+    return p;
+}
 
 static bool has_failed;
 
@@ -53,15 +91,19 @@ void *qp_alloc(size_t n, size_t bytes)
 
 void *qp_alloc_zeroed(size_t n, size_t bytes)
 {
-    return noted(is_to_fail() ? NULL : calloc(n ? n : 1, bytes ? bytes : 1));
+    size_t total;
+    if (is_to_fail() || __builtin_mul_overflow(n, bytes, &total) || is_over_limit(0, total))
+        return noted(NULL);
+    return noted(counted(calloc(total ? total : 1, 1), 0));
 }
 
 void *qp_realloc(void *p, size_t n, size_t bytes)
 {
-    size_t total;
-    if (is_to_fail() || __builtin_mul_overflow(n, bytes, &total))
+    size_t total, n_before = p ? malloc_usable_size(p) : 0;
+    if (is_to_fail() || __builtin_mul_overflow(n, bytes, &total) ||
+        is_over_limit(n_before, total))
         return noted(NULL);
-    return noted(realloc(p, total ? total : 1));
+    return noted(counted(realloc(p, total ? total : 1), n_before));
 }
 
 char *qp_alloc_text(const char *text)
@@ -75,6 +117,7 @@ char *qp_alloc_text(const char *text)
 
 void qp_free(const void *p)
 {
+    n_taken -= p ? malloc_usable_size((void *)(uintptr_t)p) : 0;
     free((void *)(uintptr_t)p);
 }
 

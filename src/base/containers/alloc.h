@@ -39,4 +39,11 @@ bool qp_alloc_has_failed(void);
 void qp_alloc_fail_after(uint64_t n, bool for_ever);
 uint64_t qp_alloc_count(void);
 
+/* Let calls fail that would take more than so many bytes beyond those that are taken now. 0: no limit */
+void qp_alloc_limit(uint64_t n_bytes);
+/* Another limit, counted from the same moment; nothing if there is none. */
+void qp_alloc_limit_change(uint64_t n_bytes);
+/* The limit that made a call fail since it was set. 0: none did */
+uint64_t qp_alloc_limit_reached(void);
+
 #endif

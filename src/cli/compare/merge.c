@@ -23,7 +23,11 @@ static int add_file(qp_cli *cli, qp_merge *sum, const char *file, const qp_progr
     qp_model *m;
     if (!qp_output_is_free(cli, cli->args.output, file, NULL))
         return QP_EXIT_UNUSABLE;
+    uint64_t max_memory;
+    if (!qp_cli_max_memory(cli, &max_memory))
+        return QP_EXIT_UNUSABLE;
     const qp_load_options options = {.sample_type = cli->args.fold.sample_index,
+                                     .max_memory = max_memory,
                                      .progress = *progress};
     qp_load_status status = qp_model_load(file, &options, &m, &error);
     if (status == QP_LOAD_UNUSABLE ||

@@ -50,7 +50,7 @@ typedef struct {
 
 /* The part of a profile that is shown: cli/show/collapse.c. */
 typedef struct {
-    const char *focus, *when, *sample_index; /* NULL: not given */
+    const char *focus, *when, *sample_index, *max_memory; /* NULL: not given */
     qp_list hide, hide_modules;
     bool joins_threads, joins_recursion, follows_creators;
     unsigned gc; /* QP_GC_* */
@@ -171,7 +171,12 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
     QP_TEXT("thread", 0, "N|NAME", thread, "thread that is shown, by number or name")
 #define QP_FLAG_SAMPLE_INDEX                                                                   \
     QP_TEXT("sample-index", 0, "NAME", fold.sample_index,                                      \
-            "values in place of time: bytes, objects; of another tool's profile: cpu, Ir, ...")
+            "values in place of time: bytes, objects; of another tool's profile: cpu, Ir, ..."),   \
+        QP_FLAG_MAX_MEMORY
+#define QP_FLAG_MAX_MEMORY                                                                     \
+    QP_TEXT("max-memory", 0, "SIZE", fold.max_memory,                                          \
+            "memory that reading a profile may take, as 512M or 4G (default: for one of another "  \
+            "tool 256M and 64 times its size, unpacked)")
 #define QP_UNIT_WORDS "s|ms|us|ns"
 #define QP_FLAG_UNIT                                                                           \
     QP_ONE_OF("unit", 0, QP_UNIT_WORDS, unit,                                                  \
@@ -267,6 +272,8 @@ bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file);
  * @return QP_EXIT_CLEAN; QP_EXIT_SALVAGED: the file is damaged, a remark was printed;
  *         QP_EXIT_UNUSABLE: no model, a message was printed */
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);
+/* The bytes of --max-memory; 0: not given. @return false: a message was printed */
+bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes);
 
 /* --thread: index of the thread. @return false: no such thread, a message was printed */
 bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread);

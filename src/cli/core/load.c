@@ -163,9 +163,28 @@ static int fail_missing(const qp_cli *cli, const char *why)
                : qp_cli_fail(cli, "%s", why);
 }
 
+bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes)
+{
+    static const char letters[] = "KMGT";
+    const char *text = cli->args.fold.max_memory;
+    char *end;
+    *n_bytes = 0;
+    if (!text)
+        return true;
+    *n_bytes = strtoull(text, &end, 10);
+    const char *letter = *end ? strchr(letters, toupper((unsigned char)*end)) : NULL;
+    unsigned shift = letter ? 10 * (unsigned)(letter - letters + 1) : 0;
+    if (!isdigit((unsigned char)*text) || end[letter != NULL] || !*n_bytes ||
+        *n_bytes > UINT64_MAX >> 1 >> shift)
+        return qp_cli_refuse(cli, "--max-memory=%s: expected a size such as 512M or 4G", text);
+    *n_bytes <<= shift;
+    return true;
+}
+
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
 {
     qp_error error;
+    uint64_t max_memory;
     *model = NULL;
     if (file)
         snprintf(cli->path, sizeof cli->path, "%s", file);
@@ -173,7 +192,10 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
         return fail_missing(cli, "no profile specified, and this folder has no *.qprof "
                                  "or *.pcv (make one with: qprof run -- PROGRAM)");
     qp_bar b;
+    if (!qp_cli_max_memory(cli, &max_memory))
+        return QP_EXIT_UNUSABLE;
     qp_load_options options = {.sample_type = cli->args.fold.sample_index,
+                               .max_memory = max_memory,
                                .progress = qp_bar_begin(&b, "reading", 1)};
     qp_load_status status = qp_model_load(cli->path, &options, model, &error);
     qp_bar_end(&b);

@@ -214,9 +214,10 @@ const qp_command qp_command_check = {
         "embeds the library, and names the step of docs/embedding.md; a run with "
         "QPROF=-check-host=yes finds most. Exit status 1: a check failed, or a mistake was "
         "found.",
-    .flags = (const qp_flag[]){QP_YES("host", 0, is_host,
-                                      "mistakes of the integration instead of checks"),
-                               QP_FLAG_SOURCE_PATH, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
+    .flags =
+        (const qp_flag[]){
+            QP_YES("host", 0, is_host, "mistakes of the integration instead of checks"),
+            QP_FLAG_SOURCE_PATH, QP_FLAG_MAX_MEMORY, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof check run.qprof\n"
                 "qprof check --host run.qprof\n"
                 "qprof check --format=json run.qprof | jq '.checks[] | select(.passed | not)'",

@@ -14,6 +14,10 @@ enum { WORD_BITS = 64 };
 
 static const size_t unpacked_max = (size_t)1 << 30;
 
+/* What an import may take, for each byte, without --max-memory: docs/import.md has what honest ones need. */
+static const uint64_t memory_least = 256ull << 20, memory_for_packed = 200,
+                      memory_for_plain = 64;
+
 /* ---- lines ------------------------------------------------------------------------------- */
 
 static int by_method(const void *a, const void *b)
@@ -193,12 +197,15 @@ static void write_head(const writing *w)
         qp_builder_note(w->b, QP_NOTE_MESSAGE, *QP_IMPORT_AT(im->notes, const char *, i));
 }
 
-/* @return NULL, or what prevented it */
+static void end(qp_import *im);
+
+/* What was gathered goes as soon as it is written. @return NULL, or what prevented it */
 static const char *write_all(qp_import *im, void **bytes, size_t *n_bytes)
 {
     qp_buf blocks = make_tables(im);
     writing w = {.im = im, .b = qp_builder_new(0), .blocks = blocks.items};
     const char *why = "there is not enough memory to read it";
+    bool is_written = false;
     if (w.b && !blocks.failed && sort_nodes(&w)) {
         write_methods(&w);
         if (im->lines.n)
@@ -206,11 +213,14 @@ static const char *write_all(qp_import *im, void **bytes, size_t *n_bytes)
         for (uint32_t t = 1; t <= im->threads.n; t++)
             write_thread(&w, t);
         write_head(&w);
-        qp_builder_bytes(w.b, bytes, n_bytes, &why);
+        is_written = true;
     }
     qp_free(w.order);
     qp_free(w.number);
     qp_free(blocks.items);
+    end(im);
+    if (is_written)
+        qp_builder_bytes(w.b, bytes, n_bytes, &why);
     qp_builder_free(w.b);
     return why;
 }
@@ -237,6 +247,7 @@ static void end(qp_import *im)
     qp_dict_fini(&im->line_of);
     qp_dict_fini(&im->thread_of);
     qp_arena_fini(&im->texts);
+    *im = (qp_import){.wanted = NULL};
 }
 
 static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
@@ -260,8 +271,7 @@ static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
         why = write_all(&im, &made, &n_made);
     if (is_read)
         is_read =
-            why ? qp_error_fail(error, "%s", why) : qp_image_copy(image, made, n_made, error);
-    qp_free(made);
+            why ? qp_error_fail(error, "%s", why) : qp_image_take(image, made, n_made, error);
     end(&im);
     return is_read;
 }
@@ -272,16 +282,22 @@ bool qp_import_copy(qp_image *image, const void *bytes, size_t n_bytes,
     void *plain;
     size_t n_plain;
     const char *why;
-    bool is_read;
+    bool is_read, is_limited = o && o->max_memory;
     *image = (qp_image){0};
     if (n_bytes > unpacked_max)
         return qp_error_fail(error, "it is too large");
     if (qp_inflate_fits(bytes, n_bytes)) {
+        if (!is_limited)
+            qp_alloc_limit_change(memory_least + memory_for_packed * n_bytes);
         if (!qp_inflate(bytes, n_bytes, unpacked_max, &plain, &n_plain, &why))
             return qp_error_fail(error, "%s", why);
+        if (!is_limited)
+            qp_alloc_limit_change(memory_least + memory_for_plain * n_plain);
         is_read = import_plain(image, plain, n_plain, o, error);
         qp_free(plain);
     } else {
+        if (!is_limited)
+            qp_alloc_limit_change(memory_least + memory_for_plain * n_bytes);
         is_read = import_plain(image, bytes, n_bytes, o, error);
     }
     image->foreign_bytes = n_bytes;

@@ -126,6 +126,24 @@ static qp_load_status load_image(qp_model_private *own, int fd, const qp_load_op
     return own->model.n_losses ? QP_LOAD_SALVAGED : QP_LOAD_CLEAN;
 }
 
+/* An import may take so much; other profiles what was asked for. import.c knows what its input needs. */
+static void limit_memory(const qp_load_options *o, bool is_foreign)
+{
+    uint64_t n_bytes = o ? o->max_memory : 0;
+    qp_alloc_limit(n_bytes || !is_foreign ? n_bytes : UINT64_MAX / 2);
+}
+
+/* If the limit is what failed, say so. */
+static void explain_limit(qp_error *error)
+{
+    uint64_t n_bytes = qp_alloc_limit_reached();
+    if (n_bytes)
+        qp_error_fail(
+            error,
+            "reading it takes more than %llu MiB of memory; --max-memory=SIZE allows more",
+            (unsigned long long)(n_bytes >> 20));
+}
+
 static qp_model_private *begin(qp_model **out, qp_error *error)
 {
     qp_model_private *own = qp_alloc_zeroed(1, sizeof *own);
@@ -145,6 +163,7 @@ qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options 
     qp_model_private *own = begin(out, error);
     qp_load_status status = QP_LOAD_UNUSABLE;
     bool is_foreign = qp_import_fits_file(fd), is_read = false;
+    limit_memory(o, is_foreign);
     if (own && is_foreign)
         is_read = qp_import_read(&own->image, fd, o, max_bytes, error);
     else if (own)
@@ -153,6 +172,9 @@ qp_load_status qp_model_load_fd(int fd, const char *name, const qp_load_options 
         status = load_image(own, is_foreign ? -1 : fd, o, max_bytes, out, error);
     else if (own)
         qp_model_free(&own->model);
+    if (status == QP_LOAD_UNUSABLE)
+        explain_limit(error);
+    qp_alloc_limit(0);
     if (error->text[0])
         qp_error_fail(error, "%.300s: %.200s", name, error->text);
     return status;
@@ -164,14 +186,19 @@ qp_load_status qp_model_load_bytes(const void *bytes, size_t n_bytes, const qp_l
     qp_model_private *own = begin(out, error);
     if (!own)
         return QP_LOAD_UNUSABLE;
-    bool is_read = qp_import_fits(bytes, n_bytes)
-                       ? qp_import_copy(&own->image, bytes, n_bytes, o, error)
-                       : qp_image_copy(&own->image, bytes, n_bytes, error);
-    if (!is_read) {
+    bool is_foreign = qp_import_fits(bytes, n_bytes);
+    limit_memory(o, is_foreign);
+    bool is_read = is_foreign ? qp_import_copy(&own->image, bytes, n_bytes, o, error)
+                              : qp_image_copy(&own->image, bytes, n_bytes, error);
+    qp_load_status status = QP_LOAD_UNUSABLE;
+    if (is_read)
+        status = load_image(own, -1, o, 0, out, error);
+    else
         qp_model_free(&own->model);
-        return QP_LOAD_UNUSABLE;
-    }
-    return load_image(own, -1, o, 0, out, error);
+    if (status == QP_LOAD_UNUSABLE)
+        explain_limit(error);
+    qp_alloc_limit(0);
+    return status;
 }
 
 /* The process id that a text is; 0: it is not a number. */

@@ -92,6 +92,13 @@ bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, qp_error 
     if (!set_size(image, n_bytes, error))
         return false;
     memcpy(image->bytes, bytes, n_bytes);
+    return qp_image_take(image, image->bytes, n_bytes, error);
+}
+
+bool qp_image_take(qp_image *image, void *bytes, size_t n_bytes, qp_error *error)
+{
+    *image = (qp_image){
+        .bytes = bytes, .file_bytes = n_bytes, .n_cells = (uint32_t)(n_bytes / QP_CELL)};
     image->data = qp_alloc(1, sizeof *image->data);
     if (!image->data) {
         qp_image_fini(image);

@@ -39,6 +39,8 @@ enum { QP_IMAGE_PERCENT = 40 }; /* the copying's part of the time that loading t
 bool qp_image_read(qp_image *image, int fd, uint64_t max_bytes, const qp_progress *progress,
                    qp_error *error);
 bool qp_image_copy(qp_image *image, const void *bytes, size_t n_bytes, qp_error *error);
+/* The same without a copy. @param bytes  from qp_alloc(), a cell more, which is zero; the image's now */
+bool qp_image_take(qp_image *image, void *bytes, size_t n_bytes, qp_error *error);
 void qp_image_fini(qp_image *image);
 
 /* Whether this reader knows the head's version. @return false: see error */
