@@ -285,7 +285,7 @@ int qprof_set_labels(const char *labels)
 
 typedef enum { UNWOUND, DESTROYED_LIVE, STILL_LIVE, DROPPED, N_TERMS } term;
 
-static const char *const term_names[N_TERMS] = {
+static const char term_names[N_TERMS][16] = {
 #define QP_X(name, text) #name,
     QP_IDENTITY_TERMS(QP_X)
 #undef QP_X

@@ -40,12 +40,12 @@ static qp_taken take_count(qp_config_reader *r, const qp_config_text *value, voi
 
 /* A number above 0 with its unit, times the unit's factor. */
 typedef struct {
-    const char *expected;
+    char expected[44]; /* no pointer, which costs a relocation */
     uint64_t most;
     struct {
-        const char *name;
-        uint64_t factor;
-    } units[5]; /* the last has no name */
+        char name[4];
+        uint32_t factor; /* 0: the last */
+    } units[5];
 } quantity;
 
 static qp_taken take_quantity(qp_config_reader *r, const qp_config_text *value, void *field)
@@ -54,9 +54,9 @@ static qp_taken take_quantity(qp_config_reader *r, const qp_config_text *value, 
     uint64_t *number = field;
     char *text = value->text;
     size_t n = strspn(text, "0123456789"), i = 0;
-    while (q->units[i].name && strcmp(q->units[i].name, text + n) != 0)
+    while (q->units[i].factor && strcmp(q->units[i].name, text + n) != 0)
         i++;
-    bool is_good = n && q->units[i].name && strspn(text, "0") != n;
+    bool is_good = n && q->units[i].factor && strspn(text, "0") != n;
     char first = text[n];
     text[n] = '\0';
     bool fits =
@@ -383,11 +383,11 @@ static qp_taken take_action(qp_config_reader *r, const qp_config_text *value, vo
 static const quantity duration = {
     "a time such as 50ms (ns, us, ms, s)",
     INT64_MAX,
-    {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}}};
-static const quantity frames = {"a number of frames from 1", INT64_MAX, {{"", 1}, {NULL, 0}}};
-static const quantity part = {"1% to 100%", 100, {{"%", 1}, {NULL, 0}}};
+    {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}}};
+static const quantity frames = {"a number of frames from 1", INT64_MAX, {{"", 1}}};
+static const quantity part = {"1% to 100%", 100, {{"%", 1}}};
 static const quantity hits = {
-    "a number such as 10/s, up to 1000000000/s", 1000000000, {{"/s", 1}, {NULL, 0}}};
+    "a number such as 10/s, up to 1000000000/s", 1000000000, {{"/s", 1}}};
 
 #define FIELD(field) offsetof(qp_config_event_trigger, field)
 

@@ -146,10 +146,9 @@ typedef struct {
     /* Measured at start, in thousandths of a tick: what an event in line adds to its caller's self time,
      * with what the host does for it. */
     uint64_t cost_entry, cost_exit;
-    uint64_t cost_inside;   /* the same: what it adds to the called method itself */
-    uint64_t sample_period; /* ns asked for; 0: no sampler */
-    uint64_t n_passes;      /* of the sampler */
-    uint64_t sample_ns;     /* ns between its first and last pass */
+    uint64_t cost_inside;         /* the same: what it adds to the called method itself */
+    uint64_t sample_period;       /* ns asked for; 0: no sampler */
+    uint64_t n_passes, sample_ns; /* of the sampler; ns between its first and last pass */
     /* 240 */
     qp_ref program, options, host, module, label, version; /* texts */
     qp_ref notes;       /* newest qp_note: annotations and messages */
@@ -190,7 +189,8 @@ typedef struct {
     char request_file[1024];            /* absolute path */
     char answer_text[256];              /* one line */
     qp_finding findings[QP_N_FINDINGS]; /* at qp_host_mistake */
-    uint64_t reserved2[76];
+    uint64_t run_at; /* wall clock, ns, see qp_earlier_profile(); 0: unknown */
+    uint64_t reserved2[75];
 } qp_head;
 
 /* A text: length, bytes, NUL, padded to 8. At a qp_ref. */

@@ -247,4 +247,18 @@ uint32_t qp_packet_sum(const qp_packet *p, const void *payload);
  * @return bytes of the padded payload */
 size_t qp_packet_seal(qp_packet *p, unsigned char *payload, uint64_t nonce, uint64_t sequence);
 
+/* ---- files of earlier runs: earlier.c ------------------------------------------------------- */
+/* May a file that has the name of a new one be replaced, because it is of an earlier run? Both are
+ * judges for qp_place_file(). A run is all processes of one
+ * `qprof run`, which tells the moment of its start, qp_head.run_at, in the variable QPROF_RUN; or a
+ * process with those that it forks, and begins with its first recording. Of other files only empty ones may be replaced. */
+
+/* Is it a profile that was complete before this run began?
+ * @param own  const qp_head * of the new one */
+bool qp_earlier_profile(const void *own, int fd);
+
+/* Is it a trace that began before this run did, and that no process writes to? Who writes one
+ * holds its flock(). @param own  const qp_head * of the new one's run */
+bool qp_earlier_trace(const void *own, int fd);
+
 #endif

@@ -391,11 +391,13 @@ bool qp_live_is_running(uint64_t pid, uint64_t start);
 
 typedef struct {
     uint64_t pid;
+    bool is_running; /* false: the process has ended, and left the file */
     char path[512];
 } qp_live_file;
 
-/** List the live profiles of this user whose process runs. @param out  [*n] free with qp_free()
- * @return false: no memory */
-bool qp_live_list(qp_live_file **out, size_t *n);
+/** List the live profiles of this user.
+ * @param has_left  those that ended processes have left as well
+ * @param out       [*n] free with qp_free() @return false: no memory */
+bool qp_live_list(bool has_left, qp_live_file **out, size_t *n);
 
 #endif

@@ -57,10 +57,12 @@ claim "is raised, and reported" grep -q -- '--pc=REAL 10: raised to the shortest
 claim "and counted" same 1 "$(qprof info --format=json out.qprof | jq .diagnostics.clamped_options)"
 claim "a pattern" sample --for 200ms --pc 'REAL 5000 WHEN score.main;'
 claim "is the profile's own" same 'score.main' "$(qprof list --format=json out.qprof | jq -r .summary.pattern)"
-cp out.qprof kept.qprof
-claim "a file that exists" qprof run --pid $pid --for 100ms -o kept.qprof
-claim "is not overwritten" cmp out.qprof kept.qprof
-claim "the profile has a number" qprof check kept.qprof.1
+cp out.qprof again.qprof
+claim "an earlier profile of that name" qprof run --pid $pid --for 100ms -o again.qprof
+claim "is replaced" sh -c '! cmp -s out.qprof again.qprof && qprof check again.qprof && test ! -e again.qprof.1'
+mkdir unnamed
+claim "without a name" sh -c "cd unnamed && qprof run --pid $pid --for 100ms && qprof run --pid $pid --for 100ms"
+claim "each has one of its own" same "attach.$pid.qprof attach.$pid.qprof.1" "$(cd unnamed && echo *)"
 claim "top says how to sample it" sh -c "qprof top $pid | grep -q 'qprof run --pid=$pid'"
 claim "and whether it is at work" sh -c "qprof top $pid | grep -q '^1 of 1 thread at work'"
 claim "a report says why it is empty, and what to do" sh -c \

@@ -97,8 +97,8 @@ QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"
 claim "one that knows less is named" \
     sh -c 'qprof cover report run.qprof plain.qprof 2>&1 >/dev/null | grep -q "1 of 2 profiles were recorded without -cover"'
 claim "versions that differ are refused" ends 2 qprof cover report run.qprof other.qprof
-claim "both are named, and the way out" grep -Eq 'run.qprof.*other.qprof.*--force|other.qprof.*run.qprof.*--force' err
-claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
+claim "both are named, and the way out" grep -Eq 'run.qprof.*other.qprof.*--force-merge|other.qprof.*run.qprof.*--force-merge' err
+claim "unless one insists" ends 0 qprof cover report --force-merge run.qprof other.qprof
 
 # ---- summary, list -------------------------------------------------------------------------------
 claim "summary" ends 0 qprof cover summary run.qprof

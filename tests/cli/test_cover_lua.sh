@@ -94,8 +94,8 @@ qprof run -o other.qprof -collect=coverage -- qlua main.lua >/dev/null 2>&1
 claim "a source that has changed" ends 0 qprof cover annotate calc.lua run.qprof
 claim "is reported" grep -q 'calc.lua.*changed since it was recorded' err
 claim "its counts are listed" grep -Eq '^# +0 +5$' out
-claim "two versions do not add up" says 'calc.lua.*other.qprof.*run.qprof.*--force' qprof cover report run.qprof other.qprof
-claim "unless one insists" ends 0 qprof cover report --force run.qprof other.qprof
+claim "two versions do not add up" says 'calc.lua.*other.qprof.*run.qprof.*--force-merge' qprof cover report run.qprof other.qprof
+claim "unless one insists" ends 0 qprof cover report --force-merge run.qprof other.qprof
 mv kept src/calc.lua
 rm main.lua
 printf 'local function f(n)\n    for i = 1, n do print(i) end\nend\n' >uncalled.lua

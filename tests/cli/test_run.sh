@@ -7,6 +7,7 @@
 XDG_RUNTIME_DIR=$PWD/runtime
 export XDG_RUNTIME_DIR
 mkdir -m 700 "$XDG_RUNTIME_DIR"
+names() { qprof report --format=json "$1" | jq -r '.methods[].name' | sort | tr '\n' ' '; }
 live_folder() { echo "$XDG_RUNTIME_DIR/qprof-$(id -u)"; }
 
 claim "a run ends well" ends 0 qprof run -- ./score 'main(' 10 ')'
@@ -24,14 +25,16 @@ claim "with its blanks and percent signs" test -f 'a b%.qprof'
 claim "%p is the process id" ends 0 qprof run --output=x-%p.qprof -- ./score 'main(' 1 ')'
 claim "so it is" sh -c "ls | grep -Eqx 'x-[0-9]+\.qprof'"
 
-for file in run.qtrace run.qtrace.1; do
-    claim "a trace is written" ends 0 qprof run -o traced.qprof -trace-output=run.qtrace -- ./score 'main(' 1 ')'
-    claim "... the table says where" grep -Fqx "      qprof trace stat $file" err
-    claim "... it is there" test -f $file
+for name in first second; do
+    claim "a trace is written" ends 0 qprof run -o traced.qprof -trace-output=run.qtrace -- ./score "$name(" 1 ')'
+    claim "... the table says where" grep -Fqx "      qprof trace stat run.qtrace" err
+    claim "... it is that of this run" same "$name" "$(qprof trace stat --format=json run.qtrace | jq -r '.calls[].name')"
+    cp traced.qprof $name.qprof
 done
-claim "a trace that is not the profile's: where that is" sh -c \
-    "qprof html --trace=run.qtrace traced.qprof.1 2>&1 |
-        grep -q 'run.qtrace: the trace of another run; that of this one is .*/run.qtrace.1$'"
+claim "an earlier trace was replaced, and what is its own stays" same 'first.qprof run.qtrace second.qprof traced.qprof' \
+    "$(echo first.* run.qtrace* second.* traced.*)"
+claim "a trace that is not the profile's: it is named" sh -c \
+    "qprof html --trace=run.qtrace first.qprof 2>&1 | grep -q 'run.qtrace: the trace of another run'"
 
 echo 'action keep get-results exit : f' >keep.conf
 claim "%n is the number of the dataset" ends 0 qprof run --config=keep.conf -o 'n-%n.qprof' -- ./score 'main(' 'f(' 1 ')' ')'
@@ -97,10 +100,64 @@ echo mine > mine.qprof
 claim "a first run" ends 0 qprof run -o again.qprof -- ./score 'main(' 'f(' ')' ')'
 claim "a second one of that name" ends 0 qprof run -o again.qprof -- ./score 'main(' 'g(' ')' ')'
 claim "is shown, not the first" grep -Eq '^g +1 ' err
-claim "and named" grep -q '(again.qprof.1)' err
+claim "has its name" grep -q '(again.qprof)' err
+claim "and replaces it" same again.qprof "$(echo again.qprof*)"
+claim "a killed one of that name" ends 137 qprof run -o again.qprof -- ./score 'main(' 'h(' kill
+claim "as well" same 'again.qprof h main ' "$(echo again.qprof* $(names again.qprof)) "
 claim "a name that is taken" ends 137 qprof run -o mine.qprof -- ./score 'main(' kill
 claim "is not overwritten" same mine "$(cat mine.qprof)"
-claim "another is found" ends 0 qprof check mine.qprof.2
+claim "another is found" ends 0 qprof check mine.qprof.1
+
+# ---- programs below the program -----------------------------------------------------------------
+claim "a program below a wrapper" ends 0 qprof run -- env nice ./score 'wrapped(' 1 ')'
+claim "has its own name" same 'wrapped ' "$(names "$(sed -n 's/.*Next: qprof report //p' err)")"
+claim "several programs with one name" ends 0 qprof run -o several.qprof -- \
+    sh -c "./score 'one(' 1 ')'; ./score 'two(' 1 ')'; ./score 'three(' 1 ')'; true"
+claim "each have a profile" same 'one two three ' "$(for f in several.qprof several.qprof.1 several.qprof.2; do names $f; done | tr -d '\n')"
+claim "the last one is shown" grep -Fq 'Next: qprof report several.qprof.2' err
+for file in several.qprof several.qprof.1; do
+    claim "$file is named" grep -Eq "another profile of this run, of process [0-9]+: $file\$" err
+done
+claim "another run of one program" ends 0 qprof run -o several.qprof -- ./score 'four(' 1 ')'
+claim "replaces the first" same 'four ' "$(names several.qprof)"
+claim "a report without a name shows the newest" grep -q '(several.qprof)' "$(qprof report >out && echo out)"
+touch several.qprof.1
+claim "by its content" grep -q '(several.qprof)' "$(qprof report >out && echo out)"
+claim "a program that another one kills" ends 0 qprof run -o below.qprof -- sh -c "./score 'below(' 1 kill; ./score 'then(' 1 ')'"
+claim "is saved" grep -Eq 'process [0-9]+ ended before its profile was complete; saved what was recorded to below.qprof.1' err
+claim "with both profiles" same 'then below ' "$(names below.qprof)$(names below.qprof.1)"
+claim "nothing is left" same '' "$(ls "$(live_folder)")"
+
+# ---- live files ---------------------------------------------------------------------------------
+listed() { # not those of other tests, which lie elsewhere
+    qprof list-live --format=json |
+        jq -c --arg folder "$(live_folder)" '[.profiles[] | select(.file | startswith($folder)) | [.state, .program]]'
+}
+claim "none" same '[]' "$(listed)"
+claim "in words" sh -c 'qprof list-live 1 | grep -q "^No process is recording, and none has left a profile$"'
+./score 'main(' wait 2>err &
+program=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    qprof info "$program" >/dev/null 2>&1 && break
+    sleep 0.2
+done
+./score 'left(' 1 kill 2>err &
+left=$!
+wait "$left"
+claim "one that runs and one that was left" same '[["running","score"],["left","score"]]' "$(listed)"
+claim "what was left is saved" sh -c "qprof list-live --save $left | grep -Eq '^score\.[0-9]+\.qprof: saved$'"
+claim "not what runs" same '[["running","score"]]' "$(listed)"
+claim "it is whole" same 'left ' "$(names "$(ls -t score.*.qprof | head -1)")"
+./score 'left(' 1 kill 2>err &
+left=$!
+wait "$left"
+claim "what runs is not removed" sh -c "qprof list-live --remove $program | grep -q '^No such process has left a profile$'"
+claim "what was left is" sh -c "qprof list-live --remove $left | grep -q ': removed$'"
+claim "not what runs" same '[["running","score"]]' "$(listed)"
+claim "no id of a process" says 'score: expected the id of a process' qprof list-live score
+claim "not both" says '--remove: cannot be combined with --save' qprof list-live --save --remove
+kill "$program"
+wait "$program"
 
 # A disk of its own that is full: what was recorded stays where it is, and the message says why.
 if unshare -m true 2>/dev/null; then

@@ -388,9 +388,10 @@ static void another_version_of_a_source_is_refused_unless_asked_for(void **state
     profile *a = two_functions(1, 1, 1, 1), *b = two_functions(1, 1, 1, 1);
     profile_source(a, "f.lua", 1);
     profile_source(b, "f.lua", 2);
-    assert_refused(a, b,
-                   "b.qprof: its f.lua is another version than before; with --force, functions "
-                   "of both are kept apart");
+    assert_refused(
+        a, b,
+        "b.qprof: its f.lua is another version than before; with --force-merge, functions "
+        "of both are kept apart");
     qp_merge *s = qp_merge_new();
     sum_add_profile(s, a, "a.qprof");
     qp_model *m = profile_load(b, QP_LOAD_CLEAN);

@@ -88,7 +88,7 @@ static void a_live_profile_is_found_by_its_process(void **state)
     qp_live_file *files;
     size_t n;
     bool is_listed = false;
-    assert_true(qp_live_list(&files, &n));
+    assert_true(qp_live_list(false, &files, &n));
     for (size_t i = 0; i < n; i++)
         is_listed |= strcmp(files[i].path, l.path) == 0;
     assert_true(is_listed);

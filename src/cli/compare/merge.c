@@ -99,11 +99,13 @@ const qp_command qp_command_merge = {
              "matter; one profile is in memory at a time. Profiles with different clocks, "
              "-time modes, granularities or PC commands are refused.",
     .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output, "profile to write"),
-                               QP_YES("force", 0, is_forced,
+                               QP_FLAG_FORCE,
+                               QP_YES("force-merge", 0, is_forced,
                                       "sum of different versions of a source file; functions "
                                       "that differ are separate"),
                                QP_FLAG_SAMPLE_INDEX, QP_FLAGS_COMMON},
     .examples = "qprof merge -o all.qprof monday.qprof tuesday.qprof\n"
                 "qprof merge -o all.qprof runs/*.qprof && qprof report all.qprof",
     .run = run_merge,
-    .writes_profile = true};
+    .writes_profile = true,
+    .keeps_files = true};

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -43,12 +45,14 @@ static void take_signals(void)
 }
 
 /* In the child. @return only if the program could not be started: through the pipe */
-static void become(char **argv, const char *value, const sigset_t *mask, int to_parent)
+static void become(char **argv, const char *value, const char *run_at, const sigset_t *mask,
+                   int to_parent)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(SIGPIPE, &plain, NULL); /* the tool ignores it */
     sigprocmask(SIG_SETMASK, mask, NULL);
-    int error = setenv("QPROF", value, 1) == 0 ? 0 : errno;
+    bool is_set = setenv("QPROF", value, 1) == 0 && setenv("QPROF_RUN", run_at, 1) == 0;
+    int error = is_set ? 0 : errno;
     if (!error) {
         execvp(argv[0], argv);
         error = errno;
@@ -75,7 +79,9 @@ bool qp_child_run(const qp_cli *cli, char **argv, const char *options, qp_child 
 {
     int pipes[2], error = 0;
     sigset_t all, mask;
+    char run_at[24];
     *child = (qp_child){.started_at = qp_clock_wall()};
+    snprintf(run_at, sizeof run_at, "%" PRIu64, child->started_at);
     if (pipe2(pipes, O_CLOEXEC) != 0)
         return qp_cli_refuse(cli, "%s: %s", argv[0], strerror(errno));
     /* No signal is lost between the fork and the moment when the child's id is known. */
@@ -83,7 +89,7 @@ bool qp_child_run(const qp_cli *cli, char **argv, const char *options, qp_child 
     sigprocmask(SIG_SETMASK, &all, &mask);
     child->pid = fork();
     if (child->pid == 0)
-        become(argv, options, &mask, pipes[1]);
+        become(argv, options, run_at, &mask, pipes[1]);
     error = child->pid < 0 ? errno : 0;
     child_pid = child->pid;
     close(pipes[1]);

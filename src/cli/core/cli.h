@@ -71,7 +71,7 @@ typedef struct {
     bool help;
     bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
         has_list, is_calls, has_samples, has_callgrind_jumps, has_arguments, is_host, is_bytes,
-        is_objects, has_no_sources;
+        is_objects, has_no_sources, has_save, has_remove, is_replacing;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
@@ -140,6 +140,7 @@ typedef struct qp_command {
     /* Call paths of all threads are shown as those of one, unless --threads or --thread is given. */
     enum { QP_THREADS_APART, QP_THREADS_JOINED, QP_THREADS_JOINED_IN_TEXT } threads;
     bool writes_profile; /* to --output */
+    bool keeps_files;    /* replaces one by --force alone: it has QP_FLAG_FORCE */
     bool takes_rest;     /* everything from the first operand on belongs to a program */
     const struct qp_command *const *subs;   /* of a group, ends with NULL */
     void (*print_more)(const qp_screen *s); /* the end of the help; or NULL */
@@ -166,6 +167,7 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
             "use of colours; auto: on a terminal, unless NO_COLOR is set"),                    \
     QP_YES("help", 'h', help, "this text"),                                                    \
     {NULL, 0, QP_FLAG_YES, NULL, 0, NULL, NULL}
+#define QP_FLAG_FORCE  QP_YES("force", 0, is_replacing, "replacement of a file that exists")
 #define QP_FLAG_FORMAT QP_WORD("format", 0, "text|json|csv", format, NULL, "form of the output")
 #define QP_FLAG_THREAD                                                                         \
     QP_TEXT("thread", 0, "N|NAME", thread, "thread that is shown, by number or name")
@@ -237,7 +239,7 @@ int qp_cli_main(int argc, char **argv);
 extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_command_detail,
     qp_command_annotate, qp_command_info, qp_command_check, qp_command_cover, qp_command_list,
     qp_command_diff, qp_command_merge, qp_command_export, qp_command_html, qp_command_pm,
-    qp_command_top, qp_command_trace, qp_command_config, qp_command_help;
+    qp_command_list_live, qp_command_top, qp_command_trace, qp_command_config, qp_command_help;
 
 /* The command that words name: "report", or "cover" and "report".
  * @param n_taken  how many of the words are its name
@@ -349,9 +351,10 @@ bool qp_interrupt_sleep(uint64_t until);
 
 typedef struct {
     pid_t pid;
-    int status;          /* as of waitpid */
-    uint64_t started_at; /* ns since 1970 */
-    char live[512];      /* the live file that it left; "": it sealed it or had none */
+    int status; /* as of waitpid */
+    uint64_t
+        started_at; /* ns since 1970; in its QPROF_RUN, and in qp_head.run_at of its profiles */
+    char live[512]; /* the live file that it left; "": it sealed it or had none */
 } qp_child;
 
 /* Run a program to its end; signals that reach the tool are passed on to it.

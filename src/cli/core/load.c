@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/os/file.h"
+#include "base/text/buf.h"
 #include "cli/core/cli.h"
+#include "format/layout.h"
 #include "format/options.h"
 #include "model/figures/figures.h"
 #include "model/import/import.h"
@@ -70,28 +72,53 @@ bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file)
     return true;
 }
 
+/* NAME.qprof.2 is the third profile of its name in one run. */
+static bool is_profile_name(const char *name)
+{
+    char stem[256];
+    size_t n = strlen(name), n_digits = 0;
+    while (n_digits < n && isdigit((unsigned char)name[n - n_digits - 1]))
+        n_digits++;
+    if (!n_digits || n_digits == n || name[n - n_digits - 1] != '.')
+        return has_profile_suffix(name);
+    qp_text_format(stem, sizeof stem, "%.*s", (int)(n - n_digits - 1), name);
+    return has_profile_suffix(stem);
+}
+
+/* When the profile was complete, ns since 1970; if it does not say so, when it was written. 0: no plain file */
+static uint64_t completed_at(const char *path)
+{
+    qp_head head = {0};
+    struct stat at;
+    const char *why;
+    int fd = qp_file_open(path, &why);
+    if (fd < 0)
+        return 0;
+    bool is_profile = qp_file_read_at(fd, &head, sizeof head, 0) == sizeof head &&
+                      memcmp(head.magic, QP_MAGIC, sizeof head.magic) == 0;
+    uint64_t moment = is_profile ? head.ended_at : 0;
+    if (!moment && fstat(fd, &at) == 0)
+        moment = (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
+    close(fd);
+    return moment;
+}
+
 /* The newest profile of the current folder. @return false: there is none */
 static bool find_newest(char *path, size_t n_bytes)
 {
-    struct stat at, best = {0};
+    uint64_t best = 0;
     DIR *folder = opendir(".");
     if (!folder)
         return false;
-    path[0] = '\0';
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-        if (!has_profile_suffix(entry->d_name) || stat(entry->d_name, &at) != 0 ||
-            !S_ISREG(at.st_mode))
+        uint64_t moment = is_profile_name(entry->d_name) ? completed_at(entry->d_name) : 0;
+        if (moment <= best)
             continue;
-        bool is_newer = at.st_mtim.tv_sec != best.st_mtim.tv_sec
-                            ? at.st_mtim.tv_sec > best.st_mtim.tv_sec
-                            : at.st_mtim.tv_nsec > best.st_mtim.tv_nsec;
-        if (!*path || is_newer) {
-            best = at;
-            snprintf(path, n_bytes, "%s", entry->d_name);
-        }
+        best = moment;
+        snprintf(path, n_bytes, "%s", entry->d_name);
     }
     closedir(folder);
-    return *path != '\0';
+    return best != 0;
 }
 
 /* The options that are about coverage. */

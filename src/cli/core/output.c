@@ -1,6 +1,8 @@
 /* output.c: see output.h. */
 #include "cli/core/cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +16,18 @@
 
 bool qp_output_is_standard(const char *path)
 {
-    return !path || strcmp(path, "-") == 0;
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    bool is_it = !path;
+    for (size_t i = 0; !is_it && i < sizeof names / sizeof *names; i++)
+        is_it = strcmp(path, names[i]) == 0;
+    return is_it;
+}
+
+/* A pipe, as in -o >(gzip), a terminal or another device: what was written there cannot be taken back. */
+static bool is_stream(const char *path)
+{
+    struct stat at;
+    return stat(path, &at) == 0 && (S_ISFIFO(at.st_mode) || S_ISCHR(at.st_mode));
 }
 
 /* ---- what is not overwritten ----------------------------------------------------------------- */
@@ -78,12 +91,32 @@ bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
         qp_cli_fail(cli,
                     "%s: is not a profile and would be lost (name another file, or remove it)",
                     path);
+    else if (cli->command->keeps_files && !cli->args.is_replacing && at.st_size)
+        qp_cli_fail(cli, "%s: exists (--force replaces it)", path);
     else
         return true;
     return false;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
+
+static int write_stream(const qp_cli *cli, const char *path, qp_output_writer *write,
+                        const void *data)
+{
+    static qp_out out;
+    qp_error error;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return qp_cli_fail(cli, "%s: %s", path, strerror(errno));
+    qp_out_init(&out, fd);
+    bool is_good = write(data, &out, &error);
+    int failed = qp_out_close(&out);
+    if (close(fd) != 0 && !failed)
+        failed = errno;
+    if (!is_good)
+        return qp_cli_fail(cli, "%s: %s", path, error.text);
+    return failed ? qp_cli_fail(cli, "%s: %s", path, strerror(failed)) : QP_EXIT_CLEAN;
+}
 
 int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, const void *data)
 {
@@ -93,6 +126,8 @@ int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, cons
     if (qp_output_is_standard(path))
         return write(data, &cli->out, &error) ? QP_EXIT_CLEAN
                                               : qp_cli_fail(cli, "%s", error.text);
+    if (is_stream(path))
+        return write_stream(cli, path, write, data);
     if (!qp_new_file_begin(&file, path, &why))
         return qp_cli_fail(cli, "%s: %s", path, why);
     if (!write(data, &file.out, &error)) {

@@ -107,6 +107,7 @@ const qp_command qp_command_cover_export = {
              "lcov: with records that only lcov 2 reads"},
             {"test-name", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(test), NULL,
              "lcov: name of the test; default: the program's"},
+            QP_FLAG_FORCE,
             QP_FLAG_NO_SOURCES,
             QP_COVER_FLAGS,
             QP_FLAGS_COMMON},
@@ -114,4 +115,5 @@ const qp_command qp_command_cover_export = {
                 "qprof cover export --to=cobertura -o coverage.xml run.qprof\n"
                 "qprof cover export --to=html -o coverage.html",
     .run = run_export,
+    .keeps_files = true,
     .print_more = print_formats};

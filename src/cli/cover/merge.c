@@ -46,11 +46,12 @@ const qp_command qp_command_cover_merge = {
     .summary = "sum of several profiles, as one profile",
     .about = "Adds up the counts of profiles of one program. Functions are matched by name,\n"
              "file and lines. Profiles of different versions of a source are refused without\n"
-             "--force. The other commands of qprof cover also take several FILEs.",
+             "--force-merge. The other commands of qprof cover also take several FILEs.",
     .flags =
         (const qp_flag[]){
             {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "profile to write"},
-            QP_COVER_FLAG_FORCE,
+            QP_FLAG_FORCE,
+            QP_COVER_FLAG_FORCE_MERGE,
             {"layered", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_layered), NULL,
              "one context for each run: hits without a context get one named after the run"},
             QP_FLAGS_COMMON},
@@ -58,4 +59,5 @@ const qp_command qp_command_cover_merge = {
                 "qprof cover merge --layered -o all.qprof test-*.qprof\n"
                 "qprof cover context all.qprof               then: hits of each run",
     .run = run_merge,
-    .writes_profile = true};
+    .writes_profile = true,
+    .keeps_files = true};

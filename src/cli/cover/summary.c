@@ -115,7 +115,7 @@ const qp_command qp_command_cover_summary = {
     .flags = (const qp_flag[]){{"sort", 's', QP_FLAG_WORD, QP_COVER_SORT_WORDS,
                                 QP_FLAG_AT(sort), "name", "order of the modules"},
                                QP_COVER_FLAGS_FILES,
-                               QP_COVER_FLAG_FORCE,
+                               QP_COVER_FLAG_FORCE_MERGE,
                                QP_COVER_FLAG_FORMAT,
                                QP_FLAGS_COMMON},
     .schemas = (const qp_schema[]){{"cover-summary", document_fields}, {.name = NULL}},

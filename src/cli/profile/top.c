@@ -246,7 +246,7 @@ static bool find_process(const qp_cli *cli, char *path, size_t n_bytes)
     qp_live_file *files = NULL;
     size_t n = 0;
     char list[512] = "";
-    if (qp_live_list(&files, &n) && n == 1)
+    if (qp_live_list(false, &files, &n) && n == 1)
         snprintf(path, n_bytes, "%" PRIu64, files[0].pid);
     for (size_t i = 0; i < n && i < 16; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), " %" PRIu64, files[i].pid);

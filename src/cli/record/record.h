@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include "cli/core/cli.h"
+#include "format/layout.h"
 #include "format/options.h"
+#include "model/model.h"
 
 /* Options that the program gets in the variable QPROF. */
 typedef struct {
@@ -19,12 +21,47 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *words);
 /* Is it a PC command? @return false: a message was printed, with a caret at the mistake */
 bool qp_recorder_check_pc(const qp_cli *cli, const char *command);
 
-/* A pattern for glob() that matches the name of the profile of process `pid`. */
-void qp_recorder_glob(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes);
+/* A pattern for glob() that matches the names of the run's profiles. */
+void qp_recorder_glob(const qp_recorder_words *words, char *to, size_t n_bytes);
 
 /* The name that the recorder would give to the profile. */
 void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts, char *to,
                       size_t n_bytes);
+
+/* ---- what the run wrote: run_files.c --------------------------------------------------------- */
+
+typedef struct {
+    char path[4096]; /* relative, if it is below the current folder */
+    uint64_t pid, ended_at;
+    bool is_own; /* of the program itself, not of a process below it */
+} qp_run_file;
+
+typedef struct {
+    qp_run_file *all;  /* [n] the program's own first, then the newest */
+    uint64_t *running; /* [n_running] processes of the run that still record */
+    size_t n, n_running;
+} qp_run_files;
+
+/* Find the profiles of all processes of the run, and save those that killed ones have left.
+ * @return false: one could not be saved, a message was printed; the others are in `to` */
+bool qp_run_files_find(const qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
+                       qp_run_files *to);
+void qp_run_files_fini(qp_run_files *files);
+
+/* The head of a profile. @return false: the file is not one, and the head all 0 */
+bool qp_live_head(const char *path, qp_head *to);
+/* A text of a profile. @return to; "" if there is none */
+const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes);
+
+/* Move the live file of a process that has ended to a profile.
+ * @param path  its name; receives the one that it got @return false: a message was printed */
+bool qp_live_save(const qp_cli *cli, const char *live, char *path, size_t n_bytes);
+
+/* "was killed by SIGSEGV" or "ended with status 1". @return to */
+const char *qp_child_end(const qp_child *child, char *to, size_t n_bytes);
+
+/* The path relative to the current folder, if it is below it. */
+const char *qp_shorter_path(const char *path);
 
 /* Print every option of the recorder with its default. */
 void qp_recorder_list(const qp_screen *s);

@@ -85,10 +85,9 @@ static bool check_words(const qp_cli *cli, const char *words)
 }
 
 /* Make the name absolute: the program may change its folder. A % in the folder's name is doubled. */
-static void set_output(qp_recorder_words *w, const char *program, const char *output)
+static void set_output(qp_recorder_words *w, const char *output)
 {
     char folder[2048] = "";
-    const char *base = strrchr(program, '/');
     size_t n = 0;
     if (!(output && output[0] == '/') && getcwd(folder, sizeof folder)) {
         for (const char *at = folder; *at && n + 3 < sizeof w->output; at++) {
@@ -98,11 +97,7 @@ static void set_output(qp_recorder_words *w, const char *program, const char *ou
         }
         w->output[n++] = '/';
     }
-    if (output)
-        snprintf(w->output + n, sizeof w->output - n, "%s", output);
-    else
-        snprintf(w->output + n, sizeof w->output - n, "%.255s.%%p.qprof",
-                 base ? base + 1 : program);
+    snprintf(w->output + n, sizeof w->output - n, "%s", output ? output : "%v.%p.qprof");
 }
 
 /* Get the folder of the profile. @return false: it depends on a conversion */
@@ -161,7 +156,7 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
     char own[sizeof w->words];
     strcpy(own, w->words);
     output = a->output ? a->output : output;
-    set_output(w, a->rest[0], output);
+    set_output(w, output);
     if (!check_output(cli, w->output, output ? output : w->output))
         return false;
     /* qprof run prints the result itself: no summary by the recorder. */
@@ -183,9 +178,8 @@ static void expand(const char *output, const qp_name_facts *facts, bool is_glob,
         if (*output == '%' && *next == '%') {
             next++;
         } else if (*output == '%') {
-            bool is_known = !is_glob || *next == 'p';
             next = qp_name_convert(facts, next, value, sizeof value);
-            if (!is_known || !next)
+            if (is_glob || !next)
                 snprintf(value, sizeof value, "*");
         } else if (is_glob && strchr("*?[\\", *output)) {
             snprintf(value, sizeof value, "\\%c", *output);
@@ -195,10 +189,9 @@ static void expand(const char *output, const qp_name_facts *facts, bool is_glob,
     }
 }
 
-void qp_recorder_glob(const qp_recorder_words *words, pid_t pid, char *to, size_t n_bytes)
+void qp_recorder_glob(const qp_recorder_words *words, char *to, size_t n_bytes)
 {
-    const qp_name_facts facts = {.pid = pid};
-    expand(words->output, &facts, true, to, n_bytes);
+    expand(words->output, &(qp_name_facts){0}, true, to, n_bytes);
 }
 
 void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts, char *to,

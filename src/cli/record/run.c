@@ -71,8 +71,8 @@ static bool is_plain_file(const char *path)
     return stat(path, &at) == 0 && S_ISREG(at.st_mode);
 }
 
-/* Choose the name of the profile before the measurement. An existing file is never overwritten: the
- * name gets a number, as in the recorder.
+/* Choose the name of the profile before the measurement. Without --output it gets a number if there is
+ * one already.
  * @return false: it cannot be written; a message was printed */
 static bool choose_name(const qp_cli *cli, uint64_t pid, char *path, size_t n_bytes)
 {
@@ -86,7 +86,7 @@ static bool choose_name(const qp_cli *cli, uint64_t pid, char *path, size_t n_by
     if (!qp_output_is_free(cli, path, is_live ? live : NULL, NULL))
         return false;
     size_t n = strlen(path);
-    for (int i = 1; i < 1000 && is_plain_file(path); i++)
+    for (int i = 1; !cli->args.output && i < 1000 && is_plain_file(path); i++)
         snprintf(path + n, n_bytes - n, ".%d", i);
     if (!qp_new_file_begin(&file, path, &why))
         return qp_cli_refuse(cli, "%s: %s", path, why);
@@ -185,15 +185,6 @@ static bool print_coverage(const qp_cli *cli, const qp_model *m)
     return is_good;
 }
 
-/* The path relative to the current folder, if it is below it. */
-static const char *shorter(const char *path)
-{
-    char folder[4096];
-    size_t n = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
-    bool is_below = n && strncmp(path, folder, n) == 0 && path[n] == '/';
-    return is_below ? path + n + 1 : path;
-}
-
 static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
 {
     qp_out *out = cli->screen.out;
@@ -215,7 +206,7 @@ static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
         qp_out_format(out, "      qprof cover report %s\n", path);
     if (*m->run.trace_file) {
         qp_out_text(out, "      qprof trace stat ");
-        qp_screen_name(&cli->screen, shorter(m->run.trace_file), 0);
+        qp_screen_name(&cli->screen, qp_shorter_path(m->run.trace_file), 0);
         qp_out_char(out, '\n');
     }
 }
@@ -251,196 +242,43 @@ static void print_result(qp_cli *cli, const char *path)
     qp_out_close(&out);
 }
 
-/* ---- a program that did not seal its profile ----------------------------------------------- */
-
-/* Copy a file to a new one. @return 0, or an errno value; no file is left then */
-static int copy_file(const char *from, const char *to)
-{
-    char bytes[1 << 16];
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    int error = in < 0 || out < 0 ? errno : 0;
-    for (ssize_t n = 1, done; !error && n > 0;) {
-        n = done = read(in, bytes, sizeof bytes);
-        if (n > 0)
-            done = write(out, bytes, (size_t)n);
-        if (done != n)
-            error = done < 0 ? errno : ENOSPC; /* the disk is full: a part was written */
-        else if (n < 0)
-            error = errno;
-    }
-    if (out >= 0 && close(out) != 0 && !error)
-        error = errno;
-    if (out >= 0 && error)
-        unlink(to);
-    if (in >= 0)
-        close(in);
-    return error;
-}
-
-/* Save the live file of a dead program under the name that its profile would have had, or that name
- * with a number: nothing is overwritten. @return false: a message was printed */
-static bool save_live(const qp_cli *cli, const char *live, char *path, size_t n_bytes)
-{
-    char name[4096 + 8];
-    int error = EEXIST;
-    for (int i = 1; i < 1000 && error == EEXIST; i++) {
-        if (i == 1)
-            qp_text_format(name, sizeof name, "%s", path);
-        else
-            qp_text_format(name, sizeof name, "%s.%d", path, i);
-        error = copy_file(live, name);
-    }
-    if (error)
-        return qp_cli_refuse(cli, "%s: %s; the profile is still in %s", path, strerror(error),
-                             live);
-    unlink(live); /* it occupies memory, and its copy is complete */
-    qp_text_format(path, n_bytes, "%s", name);
-    return true;
-}
-
 /* ---- the command --------------------------------------------------------------------------- */
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
-#define SIGNAL_PREFIX "SIG"
-static const char *signal_name(int number)
+/* The other profiles of the run, and what still records. */
+static void print_others(const qp_cli *cli, const qp_run_files *files)
 {
-    const char *name = sigabbrev_np(number);
-    return name ? name : "?";
-}
-#else /* it has only sentences */
-#define SIGNAL_PREFIX "a signal: "
-#define signal_name   strsignal
-#endif
-
-static void describe_end(int status, char *to, size_t n_bytes)
-{
-    if (WIFSIGNALED(status))
-        snprintf(to, n_bytes, "was killed by %s%s", SIGNAL_PREFIX,
-                 signal_name(WTERMSIG(status)));
-    else
-        snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
-}
-
-/* The head of a profile; all 0 if the file is not one. */
-static qp_head head_of(const char *path)
-{
-    qp_head head = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool is_read = fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head;
-    if (fd >= 0)
-        close(fd);
-    return is_read && memcmp(head.magic, QP_MAGIC, sizeof head.magic) == 0 ? head
-                                                                           : (qp_head){0};
-}
-
-/* A text of a profile. @return to; "" if there is none */
-static const char *text_of(const char *path, qp_ref ref, char *to, size_t n_bytes)
-{
-    int fd = ref ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-    off_t at = (off_t)((uint64_t)ref * 8 + offsetof(qp_text, bytes));
-    ssize_t n = fd >= 0 ? pread(fd, to, n_bytes - 1, at) : 0;
-    if (fd >= 0)
-        close(fd);
-    to[n > 0 ? n : 0] = '\0';
-    return to;
-}
-
-/* A file that may be the profile. */
-typedef struct {
-    const char *path;
-    bool is_own; /* of the program itself, not of a child of it */
-    uint64_t written_at;
-} candidate;
-
-/* The last profile wins; equal times decide nothing. */
-static bool is_better(const candidate *a, const candidate *b)
-{
-    if (a->is_own != b->is_own)
-        return a->is_own;
-    if (a->written_at != b->written_at)
-        return a->written_at > b->written_at;
-    return strverscmp(a->path, b->path) > 0;
-}
-
-/* Was the file written by this program, and not by one before it? */
-static bool is_new(const qp_child *child, candidate *c)
-{
-    enum { TICK_NS = 10000000 }; /* how late the clock of a file system may be */
-    struct stat at;
-    if (stat(c->path, &at) != 0)
-        return false;
-    c->written_at = (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
-    c->is_own = head_of(c->path).pid == (uint64_t)child->pid;
-    return c->written_at + TICK_NS >= child->started_at;
-}
-
-/* Find the profile that the program wrote: under its name, or with a number appended. */
-static bool find_profile(const qp_child *child, const qp_recorder_words *words, char *path,
-                         size_t n_bytes)
-{
-    char pattern[2 * 4096];
-    glob_t names = {0};
-    candidate best = {0};
-    qp_recorder_glob(words, child->pid, pattern, sizeof pattern);
-    glob(pattern, 0, NULL, &names);
-    strncat(pattern, ".[0-9]*", sizeof pattern - strlen(pattern) - 1);
-    glob(pattern, GLOB_APPEND, NULL, &names);
-    for (size_t i = 0; i < names.gl_pathc; i++) {
-        candidate c = {.path = names.gl_pathv[i]};
-        if (is_new(child, &c) && (!best.path || is_better(&c, &best)))
-            best = c;
-    }
-    if (best.path)
-        qp_text_format(path, n_bytes, "%s", shorter(best.path));
-    globfree(&names);
-    return best.path != NULL;
-}
-
-/* The name that the recorder would have given to the profile. */
-static void name_live(const qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
-                      char *path, size_t n_bytes)
-{
-    const char *program = cli->args.rest[0], *slash = strrchr(program, '/');
-    const qp_head head = head_of(child->live);
-    char script[4096], folder[4096], host[256], labels[4096], whole[4096];
-    const qp_name_facts facts = {
-        .program = slash ? slash + 1 : program,
-        .program_path = program,
-        .script = text_of(child->live, head.script, script, sizeof script),
-        .folder = text_of(child->live, head.folder, folder, sizeof folder),
-        .host = text_of(child->live, head.host_version, host, sizeof host),
-        .labels = text_of(child->live, head.labels, labels, sizeof labels),
-        .pid = child->pid,
-        .thread = child->pid,
-        .dataset = head.dataset};
-    qp_recorder_path(words, &facts, whole, sizeof whole);
-    qp_text_format(path, n_bytes, "%s", shorter(whole));
+    enum { SHOWN = 10 };
+    char more[QP_NUMBER_BYTES];
+    for (size_t i = 1; i < files->n && i <= SHOWN; i++)
+        qp_cli_warn(cli, "another profile of this run, of process %" PRIu64 ": %s",
+                    files->all[i].pid, files->all[i].path);
+    if (files->n > SHOWN + 1)
+        qp_cli_warn(cli, "%s more", qp_unit_things(more, files->n - SHOWN - 1, "profile"));
+    for (size_t i = 0; i < files->n_running && i < SHOWN; i++)
+        qp_cli_warn(cli, "process %" PRIu64 " still records: qprof report %" PRIu64,
+                    files->running[i], files->running[i]);
 }
 
 /* @return exit status of the command, given the program's */
 static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_words *words)
 {
-    char path[4096];
+    qp_run_files files;
     int status =
         WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
     char end[64];
-    describe_end(child->status, end, sizeof end);
-    if (*child->live) {
-        name_live(cli, child, words, path, sizeof path);
-        if (!save_live(cli, child->live, path, sizeof path))
-            return QP_EXIT_UNUSABLE;
-        qp_cli_warn(cli, "%s %s before its profile was complete; saved what was recorded to %s",
-                    cli->args.rest[0], end, path);
-    } else if (!find_profile(child, words, path, sizeof path)) {
-        qp_cli_warn(
-            cli,
-            "%s %s; no profile was written: the program does not use libqprof, refused its "
-            "options, cleared QPROF, or made no call to record (try: qprof run -- qlua SCRIPT)",
-            cli->args.rest[0], end);
-        return status ? status : QP_EXIT_UNUSABLE;
-    }
-    print_result(cli, path);
+    bool is_good = qp_run_files_find(cli, child, words, &files);
+    if (is_good && files.n)
+        print_result(cli, files.all[0].path);
+    else if (is_good && !files.n_running)
+        qp_cli_warn(cli,
+                    "%s %s; no profile was written: the program does not use libqprof, refused "
+                    "its options, cleared QPROF, or made no call to record (try: qprof run -- "
+                    "qlua SCRIPT)",
+                    cli->args.rest[0], qp_child_end(child, end, sizeof end));
+    print_others(cli, &files);
+    if (!is_good || (!status && !files.n && !files.n_running))
+        status = QP_EXIT_UNUSABLE;
+    qp_run_files_fini(&files);
     return status;
 }
 

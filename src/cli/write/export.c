@@ -137,6 +137,7 @@ static void print_formats(const qp_screen *s)
 static const qp_flag flags[] = {
     QP_TEXT("to", 't', "FORMAT", to, "format, see below"),
     QP_TEXT("output", 'o', "FILE", output, "file to write; default, or -: standard output"),
+    QP_FLAG_FORCE,
     QP_YES("calls", 0, is_calls, "calls instead of time, in formats of one value"),
     QP_YES("samples", 0, has_samples,
            "the same with PC samples, or with the samples of which times were estimated"),
@@ -168,4 +169,5 @@ const qp_command qp_command_export = {
     .schemas = (const qp_schema[]){{"export", qp_export_document}, {.name = NULL}},
     .threads = QP_THREADS_JOINED,
     .run = run_export,
+    .keeps_files = true,
     .print_more = print_formats};

@@ -445,7 +445,7 @@ static bool find_other(comparison *v, const char *file, uint32_t run)
     if (!v->error->text[0])
         qp_error_fail(v->error,
                       "%.160s is another version in %.120s than in %.120s: counts of "
-                      "different texts do not add up; --force adds what agrees",
+                      "different texts do not add up; --force-merge adds what agrees",
                       file, v->what, runs[run].what);
     return qp_dict_put(&v->files, hash_file(file), IS_OTHER);
 }

@@ -50,10 +50,11 @@ static bool agrees_in_texts(const qp_merge *s, const qp_model *m, const char *wh
         const qp_merge_text *known = at ? QP_MERGE_AT(s->texts, qp_merge_text, at - 1) : NULL;
         if (!known || known->digest == t->digest || !known->digest || !t->digest)
             continue;
-        return qp_error_fail(error,
-                             "%.200s: its %.200s is another version than before; with --force, "
-                             "functions of both are kept apart",
-                             what, t->path);
+        return qp_error_fail(
+            error,
+            "%.200s: its %.200s is another version than before; with --force-merge, "
+            "functions of both are kept apart",
+            what, t->path);
     }
     return true;
 }

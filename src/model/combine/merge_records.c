@@ -541,7 +541,7 @@ bool qp_merge_add_texts(qp_merge_addition *x)
         qp_merge_text *to = QP_MERGE_AT(s->texts, qp_merge_text, at - 1);
         if (s->texts.n > n)
             *to = (qp_merge_text){to->path, t->digest, t->n_bytes};
-        else if (to->digest != t->digest) /* several versions, added by --force */
+        else if (to->digest != t->digest) /* several versions, added by --force-merge */
             to->digest = to->n_bytes = 0;
     }
     return true;

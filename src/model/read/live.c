@@ -13,13 +13,16 @@
 enum { PATH_BYTES = 512, FIELD_START = 22 };
 
 /* Field 22 of /proc/PID/stat; 0: no such process. Fields are counted after the name, which may
- * contain blanks and brackets. */
-static uint64_t start_of(uint64_t pid)
+ * contain blanks and brackets.
+ * @param has_ended  receives whether it only waits for its parent; NULL: not wanted */
+static uint64_t look_at(uint64_t pid, bool *has_ended)
 {
     char path[64], stat[2048];
     qp_text_format(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
     qp_file_text(path, stat, sizeof stat);
     const char *at = strrchr(stat, ')');
+    if (has_ended)
+        *has_ended = at && at[1] && (at[2] == 'Z' || at[2] == 'X');
     for (unsigned field = 2; at && field < FIELD_START; field++) {
         at = strchr(at, ' ');
         at = at ? at + 1 : NULL;
@@ -27,9 +30,15 @@ static uint64_t start_of(uint64_t pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
+static uint64_t start_of(uint64_t pid)
+{
+    return look_at(pid, NULL);
+}
+
 bool qp_live_is_running(uint64_t pid, uint64_t start)
 {
-    return pid && start && start_of(pid) == start;
+    bool has_ended;
+    return pid && start && look_at(pid, &has_ended) == start && !has_ended;
 }
 
 /* The user of a process; of one that has ended, this user. */
@@ -160,19 +169,27 @@ void qp_live_why(uint64_t pid, char *to, size_t n_bytes)
             qp_text_format(to, n_bytes, "%s: %s", folder, strerror(errno));
 }
 
-static void list_running(void *to, const char *path, uint64_t pid, uint64_t start)
+typedef struct {
+    qp_buf found; /* qp_live_file */
+    bool has_left;
+} live_list;
+
+static void list_file(void *to, const char *path, uint64_t pid, uint64_t start)
 {
-    qp_live_file *f = qp_live_is_running(pid, start) ? qp_buf_add(to) : NULL;
+    live_list *list = to;
+    bool is_running = qp_live_is_running(pid, start);
+    qp_live_file *f = is_running || list->has_left ? qp_buf_add(&list->found) : NULL;
     if (!f)
         return;
     f->pid = pid;
+    f->is_running = is_running;
     qp_text_format(f->path, sizeof f->path, "%s", path);
 }
 
-bool qp_live_list(qp_live_file **out, size_t *n)
+bool qp_live_list(bool has_left, qp_live_file **out, size_t *n)
 {
-    qp_buf found = QP_BUF(qp_live_file);
-    each_file((unsigned)getuid(), list_running, &found);
-    *out = qp_buf_take(&found, n);
+    live_list list = {QP_BUF(qp_live_file), has_left};
+    each_file((unsigned)getuid(), list_file, &list);
+    *out = qp_buf_take(&list.found, n);
     return *out != NULL;
 }

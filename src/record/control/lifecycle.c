@@ -340,6 +340,7 @@ static void describe_run(void)
     h->pid = (uint64_t)getpid();
     h->pid_start = qp_system_process_start();
     h->started_at = qp_clock_wall();
+    h->run_at = qp_names_run_at(h->started_at);
     h->memory_limit = qp_recorder.space.map.limit_bytes;
     h->pointer_bytes = sizeof(void *);
     h->flags |= QP_FLAG_RECORDING | (qp_recorder.is_virtual ? QP_FLAG_VIRTUAL : 0);

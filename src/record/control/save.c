@@ -1,5 +1,5 @@
 /* save.c: datasets. Read qp_save_copy first. A copy is written under a temporary name and appears
- * under its own name complete or not at all. No file is ever replaced but the counts file. */
+ * under its own name complete or not at all. Only the counts file and profiles of earlier runs are replaced. */
 #include "record/control/control.h"
 
 #include <errno.h>
@@ -14,11 +14,13 @@
 
 #include "base/os/clock.h"
 #include "base/os/file.h"
+#include "base/os/place.h"
 #include "base/os/thread.h"
 #include "cover/merge.h"
+#include "format/trace.h"
 #include "record/clock/clock.h"
 
-enum { NAMES_MAX = 999, COPY_BYTES = 64 * 1024 };
+enum { COPY_BYTES = 64 * 1024 };
 
 static bool has_metrics(const qp_node_more *more)
 {
@@ -450,28 +452,6 @@ static bool add_to_counts(const char *temporary, const char *path)
 
 /* ---- naming ------------------------------------------------------------------------------ */
 
-/* Give the temporary file its name, or the next one that is free. */
-static bool name_file(const char *temporary, char *path, size_t n_bytes)
-{
-    size_t n = strlen(path);
-    for (unsigned i = 0; i <= NAMES_MAX; i++) {
-        if (i && snprintf(path + n, n_bytes - n, ".%u", i) >= (int)(n_bytes - n))
-            return false;
-        if (link(temporary, path) == 0) {
-            unlink(temporary);
-            return true;
-        }
-        if (errno == EPERM || errno == EOPNOTSUPP) { /* a file system without links */
-            struct stat st;
-            if (lstat(path, &st) != 0 && errno == ENOENT)
-                return rename(temporary, path) == 0;
-        } else if (errno != EEXIST) {
-            return false;
-        }
-    }
-    return false;
-}
-
 int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label)
 {
     char temporary[QP_PATH_MAX];
@@ -501,7 +481,8 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
         is_written = false;
     bool is_counts = QP_PRODUCT_IS_COVERAGE && is_counts_file(path);
     if (is_written &&
-        ((is_counts && add_to_counts(temporary, path)) || name_file(temporary, path, n_bytes)))
+        ((is_counts && add_to_counts(temporary, path)) ||
+         qp_place_file(temporary, path, n_bytes, is_counts ? NULL : qp_earlier_profile, &h)))
         return 0;
     unlink(temporary);
     return QPROF_E_IO;

@@ -201,6 +201,8 @@ void qp_names_set_labels(const char *labels);
 
 /* Determine arguments and labels by the options in force. */
 void qp_names_begin(void);
+/* When the run began, see qp_head.run_at. @param now  wall clock, ns since 1970 */
+uint64_t qp_names_run_at(uint64_t now);
 /* Fill in those that names of files can contain. */
 void qp_names_facts(qp_name_facts *facts);
 /* Store all names in the file. */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "base/os/clock.h"
 #include "base/os/file.h"
 #include "base/os/mapping.h"
+#include "base/os/place.h"
 #include "format/trace.h"
 #include "record/clock/clock.h"
 
@@ -25,7 +27,6 @@ enum {
     EVENTS_BYTES = 64 * 1024,
     STEP_BYTES = 1 << 20, /* space is taken in such steps ... */
     END_BYTES = 4096,     /* ... and this much more, for the end */
-    NAMES_TRIED = 999,
     RINGS = 4096,
     NAMES_BYTES = 128 * 1024, /* a packet of names: new ones and those of the previous packet */
     FRESH_BYTES = 40 * 1024,  /* of new names: then they are written */
@@ -97,16 +98,24 @@ void qp_trace_sink_free(qp_trace_sink *s)
     qp_pages_drop(s, s->n_memory);
 }
 
+/* Locked while it is written, see qp_earlier_trace(). */
 static int create(char *path, size_t n_bytes)
 {
-    size_t n = strlen(path);
-    for (unsigned i = 0; i <= NAMES_TRIED; i++) {
-        if (i && snprintf(path + n, n_bytes - n, ".%u", i) >= (int)(n_bytes - n))
-            break;
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
+    char temporary[QP_PATH_MAX];
+    const qp_head *h = qp_recorder_head();
+    if (snprintf(temporary, sizeof temporary, "%s.tmp%llx", path,
+                 (unsigned long long)h->nonce) >= (int)sizeof temporary)
+        return -1;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    flock(fd, LOCK_EX | LOCK_NB);
+    if (qp_place_file(temporary, path, n_bytes, qp_earlier_trace, h))
+        return fd;
+    int error = errno;
+    close(fd);
+    unlink(temporary);
+    errno = error;
     return -1;
 }
 

@@ -1,0 +1,265 @@
+/* run_files.c: the profiles of all processes of one `qprof run`, and what killed ones of them left.
+ * Read qp_run_files_find first. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/containers/alloc.h"
+#include "base/os/clock.h"
+#include "base/os/file.h"
+#include "base/os/place.h"
+#include "base/text/buf.h"
+#include "cli/record/record.h"
+#include "format/layout.h"
+#include "format/trace.h"
+#include "model/model.h"
+
+const char *qp_shorter_path(const char *path)
+{
+    char folder[4096];
+    size_t n = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    bool is_below = n && strncmp(path, folder, n) == 0 && path[n] == '/';
+    return is_below ? path + n + 1 : path;
+}
+
+/* ---- heads --------------------------------------------------------------------------------- */
+
+static int open_profile(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+bool qp_live_head(const char *path, qp_head *to)
+{
+    int fd = open_profile(path);
+    bool is_read = fd >= 0 && qp_file_read_at(fd, to, sizeof *to, 0) == sizeof *to &&
+                   memcmp(to->magic, QP_MAGIC, sizeof to->magic) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (!is_read)
+        *to = (qp_head){0};
+    return is_read;
+}
+
+const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes)
+{
+    int fd = ref ? open_profile(path) : -1;
+    uint64_t at = (uint64_t)ref * 8 + offsetof(qp_text, bytes);
+    to[fd >= 0 ? qp_file_read_at(fd, to, n_bytes - 1, at) : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return to;
+}
+
+/* The name that the recorder would have given to the profile. */
+static void name_profile(const char *live, const qp_head *head, const qp_recorder_words *words,
+                         char *to, size_t n_bytes)
+{
+    char program[256], path[4096], script[4096], folder[4096], host[256], labels[4096];
+    char link[64], whole[4096];
+    snprintf(link, sizeof link, "/proc/%" PRIu64 "/exe", head->pid);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0'; /* of a process that was not reaped yet */
+    const qp_name_facts facts = {
+        .program = qp_live_text(live, head->program, program, sizeof program),
+        .program_path = *path ? path : program,
+        .script = qp_live_text(live, head->script, script, sizeof script),
+        .folder = qp_live_text(live, head->folder, folder, sizeof folder),
+        .host = qp_live_text(live, head->host_version, host, sizeof host),
+        .labels = qp_live_text(live, head->labels, labels, sizeof labels),
+        .pid = (pid_t)head->pid,
+        .thread = (pid_t)head->pid,
+        .dataset = head->dataset};
+    qp_recorder_path(words, &facts, whole, sizeof whole);
+    qp_text_format(to, n_bytes, "%s", qp_shorter_path(whole));
+}
+
+/* ---- a process that did not seal its profile ----------------------------------------------- */
+
+/* Copy a file to a new one. @return 0, or an errno value; no file is left then */
+static int copy_file(const char *from, const char *to)
+{
+    char bytes[1 << 16];
+    int in = open_profile(from);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int error = in < 0 || out < 0 ? errno : 0;
+    for (ssize_t n = 1, done; !error && n > 0;) {
+        n = done = read(in, bytes, sizeof bytes);
+        if (n > 0)
+            done = write(out, bytes, (size_t)n);
+        if (done != n)
+            error = done < 0 ? errno : ENOSPC; /* the disk is full: a part was written */
+        else if (n < 0)
+            error = errno;
+    }
+    if (out >= 0 && close(out) != 0 && !error)
+        error = errno;
+    if (out >= 0 && error)
+        unlink(to);
+    if (in >= 0)
+        close(in);
+    return error;
+}
+
+bool qp_live_save(const qp_cli *cli, const char *live, char *path, size_t n_bytes)
+{
+    qp_head head;
+    char temporary[4096 + 32];
+    qp_live_head(live, &head);
+    snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
+    int error = copy_file(live, temporary);
+    if (!error && !qp_place_file(temporary, path, n_bytes, qp_earlier_profile, &head)) {
+        error = errno;
+        unlink(temporary);
+    }
+    if (error)
+        return qp_cli_refuse(cli, "%s: %s; the profile is still in %s", path, strerror(error),
+                             live);
+    unlink(live); /* it occupies memory, and its copy is complete */
+    return true;
+}
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+#define SIGNAL_PREFIX "SIG"
+static const char *signal_name(int number)
+{
+    const char *name = sigabbrev_np(number);
+    return name ? name : "?";
+}
+#else /* it has only sentences */
+#define SIGNAL_PREFIX "a signal: "
+#define signal_name   strsignal
+#endif
+
+const char *qp_child_end(const qp_child *child, char *to, size_t n_bytes)
+{
+    int status = child->status;
+    if (WIFSIGNALED(status))
+        snprintf(to, n_bytes, "was killed by %s%s", SIGNAL_PREFIX,
+                 signal_name(WTERMSIG(status)));
+    else
+        snprintf(to, n_bytes, "ended with status %d", WEXITSTATUS(status));
+    return to;
+}
+
+/* Save a live file of the run under the name that its profile would have had. */
+static bool save_live(const qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
+                      const char *live)
+{
+    char path[4096], who[64], end[64];
+    qp_head head;
+    qp_live_head(live, &head);
+    bool is_own = head.pid == (uint64_t)child->pid;
+    name_profile(live, &head, words, path, sizeof path);
+    if (!qp_live_save(cli, live, path, sizeof path))
+        return false;
+    snprintf(who, sizeof who, "process %" PRIu64, head.pid);
+    qp_cli_warn(cli, "%s %s before its profile was complete; saved what was recorded to %s",
+                is_own ? cli->args.rest[0] : who,
+                is_own ? qp_child_end(child, end, sizeof end) : "ended", path);
+    return true;
+}
+
+/* Save what processes of the run have left, and list those that run. A process that is being killed needs
+ * a moment to end.
+ * @return false: a message was printed */
+static bool save_all(const qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
+                     qp_buf *running)
+{
+    enum { WAIT_NS = 300000000, PAUSE_NS = 10000000 };
+    uint64_t until = qp_clock_monotonic() + WAIT_NS;
+    qp_live_file *live;
+    size_t n;
+    bool is_good = qp_live_list(true, &live, &n);
+    for (size_t i = 0; is_good && i < n; i++) {
+        qp_head head;
+        if (!qp_live_head(live[i].path, &head) || head.run_at != child->started_at)
+            continue;
+        while (qp_live_is_running(head.pid, head.pid_start) && qp_clock_monotonic() < until)
+            qp_clock_sleep_until(qp_clock_monotonic() + PAUSE_NS);
+        live[i].is_running = qp_live_is_running(head.pid, head.pid_start);
+        if (access(live[i].path, F_OK) != 0)
+            continue; /* it sealed its profile meanwhile */
+        uint64_t *pid = live[i].is_running ? qp_buf_add(running) : NULL;
+        if (pid)
+            *pid = live[i].pid;
+        else
+            is_good = save_live(cli, child, words, live[i].path);
+    }
+    qp_free(live);
+    bool is_left = *child->live && access(child->live, F_OK) == 0; /* or older than QPROF_RUN */
+    return is_good && (!is_left || save_live(cli, child, words, child->live));
+}
+
+/* ---- sealed profiles ------------------------------------------------------------------------ */
+
+/* Is the profile of this run? One without a time of the run is of an older recorder. */
+static bool is_of_run(const qp_child *child, const char *path, qp_run_file *f)
+{
+    enum { TICK_NS = 10000000 }; /* how late the clock of a file system may be */
+    qp_head head;
+    struct stat at;
+    if (!qp_live_head(path, &head) || stat(path, &at) != 0)
+        return false;
+    uint64_t written_at =
+        (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
+    *f = (qp_run_file){.pid = head.pid,
+                       .ended_at = head.ended_at ? head.ended_at : written_at,
+                       .is_own = head.pid == (uint64_t)child->pid};
+    qp_text_format(f->path, sizeof f->path, "%s", qp_shorter_path(path));
+    return head.run_at == child->started_at ||
+           (!head.run_at && f->is_own && written_at + TICK_NS >= child->started_at);
+}
+
+/* The program's own come first, then the newest; equal times decide nothing. */
+static int compare(const void *a, const void *b)
+{
+    const qp_run_file *x = a, *y = b;
+    if (x->is_own != y->is_own)
+        return x->is_own ? -1 : 1;
+    if (x->ended_at != y->ended_at)
+        return x->ended_at > y->ended_at ? -1 : 1;
+    return -strverscmp(x->path, y->path);
+}
+
+bool qp_run_files_find(const qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
+                       qp_run_files *to)
+{
+    char pattern[2 * 4096];
+    glob_t names = {0};
+    qp_buf found = QP_BUF(qp_run_file), running = QP_BUF(uint64_t);
+    bool is_good = save_all(cli, child, words, &running);
+    qp_recorder_glob(words, pattern, sizeof pattern);
+    glob(pattern, 0, NULL, &names);
+    strncat(pattern, ".[0-9]*", sizeof pattern - strlen(pattern) - 1);
+    glob(pattern, GLOB_APPEND, NULL, &names);
+    for (size_t i = 0; i < names.gl_pathc; i++) {
+        static qp_run_file f;
+        qp_run_file *row = is_of_run(child, names.gl_pathv[i], &f) ? qp_buf_add(&found) : NULL;
+        if (row)
+            *row = f;
+    }
+    globfree(&names);
+    to->all = qp_buf_take(&found, &to->n);
+    to->running = qp_buf_take(&running, &to->n_running);
+    if (!to->all || !to->running) {
+        qp_cli_fail_memory(cli);
+        return false;
+    }
+    qsort(to->all, to->n, sizeof *to->all, compare);
+    return is_good;
+}
+
+void qp_run_files_fini(qp_run_files *files)
+{
+    qp_free(files->all);
+    qp_free(files->running);
+}
