@@ -27,4 +27,5 @@ else
 end
 $INCFLAGS << " -I#{headers}"
 $CFLAGS << " -std=c11 -D_GNU_SOURCE -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement -Wno-stringop-overread"
+have_func("rb_class_attached_object")
 create_makefile("qprof/recorder")

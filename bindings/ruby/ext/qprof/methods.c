@@ -23,7 +23,7 @@ typedef struct {
 static known_table kept, passing;
 static st_table *by_text; /* kind, name, file and first line -> definition */
 static VALUE own_folder = Qnil, own_class = Qnil;
-static ID id_attached, id_refined, id_defined_at;
+static ID id_refined, id_defined_at;
 definition nothing_of_ruby, nothing_of_c;
 
 /* ---- tables ------------------------------------------------------------------------------ */
@@ -98,7 +98,6 @@ static const rb_data_type_t marker_type = {
 
 void methods_open(void)
 {
-    id_attached = rb_intern("__attached__");
     id_refined = rb_intern("__refined_class__");
     id_defined_at = rb_intern("__defined_at__");
     grow(&kept);
@@ -157,7 +156,11 @@ static VALUE attached(VALUE klass)
     if (!is_module(klass) || RB_BUILTIN_TYPE(klass) != RUBY_T_CLASS ||
         !RB_FL_TEST(klass, RUBY_FL_SINGLETON))
         return Qundef;
-    return rb_attr_get(klass, id_attached);
+#ifdef HAVE_RB_CLASS_ATTACHED_OBJECT /* from Ruby 3.2 on */
+    return rb_class_attached_object(klass);
+#else
+    return rb_attr_get(klass, rb_intern("__attached__"));
+#endif
 }
 
 /* @return nil: it is anonymous, or in a module that is */
