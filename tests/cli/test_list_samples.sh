@@ -89,7 +89,7 @@ qprof merge -o sum.qprof run.qprof run2.qprof >/dev/null
 claim "a merged profile has all PC samples" same '126 126 0 64 48' "$(qprof list --format=json sum.qprof | sums)"
 cp own.qprof own2.qprof
 QPROF=-output=without.qprof ./score 'main(' ')'
-qprof merge -o sum.qprof without.qprof own.qprof own2.qprof >/dev/null
+qprof merge --force -o sum.qprof without.qprof own.qprof own2.qprof >/dev/null
 claim "... and the pattern that says which count" same '126 92 34 64 0 score.f:->*' \
     "$(qprof list --format=json sum.qprof | sums) $(qprof list --format=json sum.qprof | jq -r .summary.pattern)"
 claim "with another pattern it has no true sum" says \

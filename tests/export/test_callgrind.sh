@@ -143,7 +143,7 @@ if [ -x "$QPROF_BIN/qlua" ]; then
     qprof run -o jumps.qprof -- qlua jumps.lua >run.out 2>&1
     export_profile callgrind jumps
     claim "no jumps unless they are asked for" same '' "$(grep '^j' jumps.callgrind)"
-    qprof export --to=callgrind --callgrind-jumps -o jumps.callgrind jumps.qprof
+    qprof export --force --to=callgrind --callgrind-jumps -o jumps.callgrind jumps.qprof
     claim "jumps: taken, of how many, where to; a line that has a place alone" same \
         'jcnd=0/2 8,3,jcnd=9/12 3,4,jcnd=10/12 4,3,jcnd=2/3 11,8,jump=1 8,9' \
         "$(sed -n '/^j/{p;n;p;}' jumps.callgrind | paste -sd ,)"

@@ -10,7 +10,7 @@ need_modules
 
 export_profile speedscope run
 claim "threads together" same 'all threads 32000' "$(jq -r '.profiles[] | "\(.name) \(.endValue)"' run.speedscope)"
-qprof export --to=speedscope --threads -o run.speedscope run.qprof
+qprof export --force --to=speedscope --threads -o run.speedscope run.qprof
 claim "time of the first thread" same 25000 "$(jq '.profiles[0].endValue' run.speedscope)"
 claim "threads" same '.main_1. .co_2.' "$(jq -r '[.profiles[].name] | join(" ")' run.speedscope)"
 claim "what is opened is closed, in the right order" same true "$(jq '

@@ -18,7 +18,7 @@ for format in $formats; do
         profile=$1.qprof
         [ -e "$profile" ] || profile=$1
         shift
-        qprof export --to=$format "$@" -o out.$format "$profile" || failures=$((failures + 1))
+        qprof export --force --to=$format "$@" -o out.$format "$profile" || failures=$((failures + 1))
         total=$(qprof report --format=json "$@" "$profile" | jq "if \"$*\" == \"--thread=2\"
             then .threads[0].total else .run.total end")
         claim "$format of $options has all of the time" same "$total" "$(sum $format out.$format)"
