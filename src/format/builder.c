@@ -577,6 +577,7 @@ static void write_head(writer *w)
     h->state = QP_SEALED;
     h->nonce = w->nonce;
     h->n_cells = w->at.end;
+    h->n_sealed = w->at.end - QP_HEAD_CELLS;
     h->n_threads = (uint32_t)b->threads.n;
     h->n_methods = b->methods.n;
     h->context += h->context ? (qp_cell)w->at.contexts - 1 : 0;

@@ -179,7 +179,6 @@ typedef struct {
     qp_ref host_version;      /* name and version of the host */
     qp_ref labels;            /* NAME=VALUE, separated by commas */
     uint32_t checksum; /* qp_head_checksum(); of minor 1; 0 in a file that is still written */
-    /* 528 */
     uint64_t diagnostics[QP_N_DIAGNOSTICS]; /* in the order of QP_DIAGNOSTICS; atomic */
     /* 1040: how another process hands in a configuration (docs/config.md) */
     uint32_t request; /* number of the last one asked for, from 1 */
@@ -189,8 +188,9 @@ typedef struct {
     char request_file[1024];            /* absolute path */
     char answer_text[256];              /* one line */
     qp_finding findings[QP_N_FINDINGS]; /* at qp_host_mistake */
-    uint64_t run_at; /* wall clock, ns, see qp_earlier_profile(); 0: unknown */
-    uint64_t reserved2[75];
+    uint64_t run_at;   /* wall clock, ns, see qp_earlier_profile(); 0: unknown */
+    uint64_t n_sealed; /* cells of extents; of minor 1 */
+    uint64_t reserved2[74];
 } qp_head;
 
 /* A text: length, bytes, NUL, padded to 8. At a qp_ref. */

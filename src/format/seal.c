@@ -35,10 +35,15 @@ uint32_t qp_extent_checksum(const qp_extent *e, uint32_t n_cells)
 
 /* ---- a copy ---------------------------------------------------------------------------------- */
 
-void qp_seal_begin(qp_sealer *s, qp_head *h, int fd)
+void qp_seal_begin(qp_sealer *s, const qp_head *h, int fd)
 {
     *s = (qp_sealer){.nonce = h->nonce, .n_cells = h->n_cells, .fd = fd};
+}
+
+void qp_seal_end(const qp_sealer *s, qp_head *h)
+{
     h->flags |= QP_FLAG_CHECKSUMS;
+    h->n_sealed = s->n_sealed;
     h->checksum = 0;
     h->checksum = qp_checksum_of(h, sizeof *h);
 }
@@ -69,6 +74,7 @@ bool qp_seal(qp_sealer *s, void *cells, uint64_t first, uint64_t n)
             }
             s->extent = e->self;
             s->n_left = e->n_cells;
+            s->n_sealed += e->n_cells;
             e->checksum = 0;
             qp_checksum_begin(&s->sum);
         }

@@ -85,14 +85,17 @@ static inline bool qp_head_has_checksums(const qp_head *h)
 
 typedef struct {
     uint64_t nonce, n_cells; /* of the head of the copy */
+    uint64_t n_sealed;       /* cells of the extents that began so far */
     int fd;          /* of the file, in which sums come later than their extents begin */
     uint32_t n_left; /* cells of the extent that are still to come */
     qp_cell extent;
     qp_checksum sum;
 } qp_sealer;
 
-/* @param h  of the copy; receives its own sum @param fd  -1: all cells come at once */
-void qp_seal_begin(qp_sealer *s, qp_head *h, int fd);
+/* @param h  of the copy @param fd  -1: all cells come at once */
+void qp_seal_begin(qp_sealer *s, const qp_head *h, int fd);
+/* All cells came: the head gets their number, and its own sum. */
+void qp_seal_end(const qp_sealer *s, qp_head *h);
 /* @param cells  n of them, from the cell `first` on; an extent that begins here gets its sum here, if
  *               it ends here, else in the file @return false: the file cannot be written */
 bool qp_seal(qp_sealer *s, void *cells, uint64_t first, uint64_t n);

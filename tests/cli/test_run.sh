@@ -57,6 +57,12 @@ claim "granularity" same function "$(qprof info --format=json r.qprof | jq -r .r
 claim "memory" same 8388608 "$(qprof info --format=json r.qprof | jq -r .run.memory_limit_bytes)"
 claim "QPROF is kept" env QPROF=-time=none qprof run -o kept.qprof -- ./score 'main(' 1 ')'
 claim "so it is" same none "$(qprof info --format=json kept.qprof | jq -r .run.time)"
+claim "its name of the profile" env QPROF=-output=named.qprof qprof run -- ./score 'main(' 1 ')'
+claim "is used" qprof check named.qprof
+claim "and its prefix" env QPROF=-filename-prefix=pre-%v qprof run -- ./score 'main(' 1 ')'
+claim "so it is" qprof check pre-score.qprof
+ln -s named.qprof link.qprof
+claim "a link is refused" says 'link.qprof: is a link, a pipe or a device' qprof run -o link.qprof -- ./score 'main(' 1 ')'
 claim "a flag is stronger" env QPROF=-time=none qprof run --time=exact -o strong.qprof -- ./score 'main(' 1 ')'
 claim "so it is" same exact "$(qprof info --format=json strong.qprof | jq -r .run.time)"
 

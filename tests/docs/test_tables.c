@@ -106,6 +106,7 @@ static const field fields[] = {
     FIELD(qp_head, answer_text),
     FIELD(qp_head, findings),
     FIELD(qp_head, run_at),
+    FIELD(qp_head, n_sealed),
     FIELD(qp_head, reserved2),
     FIELD(qp_finding, count),
     FIELD(qp_finding, n_looked),

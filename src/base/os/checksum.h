@@ -1,6 +1,6 @@
 /* checksum.h: sums that show whether bytes are still as they were written.
  *
- * A sum is made of four CRC32C, each of every fourth word of 8 bytes, and is the CRC32C of these four: the
+ * A sum is made of four CRC32C, each of every fourth word of 8 bytes: the
  * processor's instruction takes three cycles and can begin in each of them, so four at once
  * cost as much as one. Described in docs/formats/qprof.md. */
 #ifndef QP_BASE_OS_CHECKSUM_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 enum { QP_CHECKSUM_STREAMS = 4 };
+#define QP_CHECKSUM_FACTOR 0x9E3779B1u
 
 typedef struct {
     uint32_t streams[QP_CHECKSUM_STREAMS];

@@ -131,9 +131,35 @@ static bool check_output(const qp_cli *cli, const char *output, const char *give
     if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode)))
         return qp_cli_refuse(cli, "%s: is a folder (use --output=FILE)",
                              *given ? given : output);
+    if (lstat(output, &at) == 0 && !S_ISREG(at.st_mode))
+        return qp_cli_refuse(cli, "%s: is a link, a pipe or a device (name another file)",
+                             given);
     if (!find_folder(output, folder) || access(folder, W_OK | X_OK) == 0)
         return true;
     return qp_cli_refuse(cli, "%s: cannot write a profile there: %s", folder, strerror(errno));
+}
+
+static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_error *error)
+{
+    (void)unused, (void)o, (void)file, (void)error;
+    return QP_PARSE_OK;
+}
+
+/* The name that the options of the variable and of the command give to profiles; NULL: none. */
+static const char *named_by_options(const char *variable, const char *words)
+{
+    static qp_options o; /* the text stays */
+    static char name[4096];
+    const qp_option_events events = {.config = pass_over};
+    qp_error unused;
+    qp_options_init(&o);
+    if ((variable && qp_options_parse(&o, variable, &events, &unused) != QP_PARSE_OK) ||
+        qp_options_parse(&o, words, &events, &unused) != QP_PARSE_OK)
+        return NULL; /* the recorder will say what is wrong */
+    if (o.is_set[QP_OPT_output])
+        return qp_option_text(&o, QP_OPT_output);
+    snprintf(name, sizeof name, "%s.qprof", qp_option_text(&o, QP_OPT_filename_prefix));
+    return o.is_set[QP_OPT_filename_prefix] ? name : NULL;
 }
 
 bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
@@ -155,7 +181,7 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
         return false;
     char own[sizeof w->words];
     strcpy(own, w->words);
-    output = a->output ? a->output : output;
+    output = a->output ? a->output : output ? output : named_by_options(old, own);
     set_output(w, output);
     if (!check_output(cli, w->output, output ? output : w->output))
         return false;

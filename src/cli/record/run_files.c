@@ -64,9 +64,9 @@ static void name_profile(const char *live, const qp_head *head, const qp_recorde
                          char *to, size_t n_bytes)
 {
     char program[256], path[4096], script[4096], folder[4096], host[256], labels[4096];
-    char link[64], whole[4096];
-    snprintf(link, sizeof link, "/proc/%" PRIu64 "/exe", head->pid);
-    ssize_t n = readlink(link, path, sizeof path - 1);
+    char executable[64], whole[4096];
+    snprintf(executable, sizeof executable, "/proc/%" PRIu64 "/exe", head->pid);
+    ssize_t n = readlink(executable, path, sizeof path - 1);
     path[n > 0 ? n : 0] = '\0'; /* of a process that was not reaped yet */
     const qp_name_facts facts = {
         .program = qp_live_text(live, head->program, program, sizeof program),
@@ -89,7 +89,7 @@ static int copy_file(const char *from, const char *to)
 {
     char bytes[1 << 16];
     int in = open_profile(from);
-    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int error = in < 0 || out < 0 ? errno : 0;
     for (ssize_t n = 1, done; !error && n > 0;) {
         n = done = read(in, bytes, sizeof bytes);

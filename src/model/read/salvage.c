@@ -128,10 +128,12 @@ bool qp_salvage_extents(qp_model_private *own)
     own->first_damage = (qp_damage){0};
     repair_nonce(own);
     compare_length(own);
+    uint64_t n_found = 0, first_gap = 0;
     for (uint64_t cell = QP_HEAD_CELLS; cell < own->image.n_cells;) {
         if (is_header(own, cell)) {
             uint64_t end = end_of(own, cell);
             const qp_extent *e = extent_at(own, cell);
+            n_found += end - cell;
             if (own->has_checksums &&
                 e->checksum != qp_extent_checksum(e, (uint32_t)(end - cell)))
                 leave_out(own, cell, end);
@@ -144,8 +146,14 @@ bool qp_salvage_extents(qp_model_private *own)
                 own->n_losses[QP_LOSS_stretches]++;
                 note_damage(own, cell, next, QP_EXTENT_FREE);
             }
+            first_gap = first_gap ? first_gap : cell;
             cell = next;
         }
+    }
+    if (own->has_checksums && n_found < qp_image_head(&own->image)->n_sealed &&
+        !own->first_damage.cell) { /* whole extents were overwritten by zeros */
+        own->n_losses[QP_LOSS_stretches]++;
+        note_damage(own, first_gap, first_gap + 1, QP_EXTENT_FREE);
     }
     own->spans = qp_buf_take(&spans, &own->n_spans);
     return own->spans != NULL;

@@ -236,8 +236,10 @@ static bool write_profile(int fd, qp_head *h)
                         : (pulse_state){0};
     uint64_t n_bytes = h->n_cells * QP_CELL;
     qp_seal_begin(&sealer, h, fd);
-    return qp_file_write(fd, h, sizeof *h) && write_live(fd, &sealer, sizeof *h, n_bytes) &&
-           write_drifts(fd, &sealer, before, n, n_bytes);
+    bool is_good = write_live(fd, &sealer, sizeof *h, n_bytes);
+    qp_seal_end(&sealer, h);
+    return is_good && write_drifts(fd, &sealer, before, n, n_bytes) &&
+           lseek(fd, 0, SEEK_SET) == 0 && qp_file_write(fd, h, sizeof *h);
 }
 
 /* ---- the counts file --------------------------------------------------------------------- */
@@ -305,6 +307,7 @@ static bool write_dataset(const qp_space *s, const char *path, mode_t mode)
         return false;
     qp_seal_begin(&sealer, s->head, -1);
     qp_seal(&sealer, qp_at(s, QP_HEAD_CELLS), QP_HEAD_CELLS, s->head->n_cells - QP_HEAD_CELLS);
+    qp_seal_end(&sealer, s->head);
     qp_signal_hold_begin(&hold, SIGXFSZ);
     bool is_written = qp_file_write(fd, s->map.base, s->head->n_cells * QP_CELL);
     qp_signal_hold_end(&hold);
