@@ -63,14 +63,14 @@ const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes)
 static void name_profile(const char *live, const qp_head *head, const qp_recorder_words *words,
                          char *to, size_t n_bytes)
 {
-    char program[256], path[4096], script[4096], folder[4096], host[256], labels[4096];
+    char program[256], target[4096], script[4096], folder[4096], host[256], labels[4096];
     char executable[64], whole[4096];
     snprintf(executable, sizeof executable, "/proc/%" PRIu64 "/exe", head->pid);
-    ssize_t n = readlink(executable, path, sizeof path - 1);
-    path[n > 0 ? n : 0] = '\0'; /* of a process that was not reaped yet */
+    ssize_t n = readlink(executable, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = '\0'; /* of a process that was not reaped yet */
     const qp_name_facts facts = {
         .program = qp_live_text(live, head->program, program, sizeof program),
-        .program_path = *path ? path : program,
+        .program_path = *target ? target : program,
         .script = qp_live_text(live, head->script, script, sizeof script),
         .folder = qp_live_text(live, head->folder, folder, sizeof folder),
         .host = qp_live_text(live, head->host_version, host, sizeof host),
