@@ -7,9 +7,11 @@
 #include "format/layout.h"
 #include "format/trace.h"
 
-static uint64_t written_at(int fd)
+uint64_t qp_profile_completed(const qp_head *h, int fd)
 {
     struct stat st;
+    if (h->ended_at)
+        return h->ended_at;
     return fstat(fd, &st) == 0
                ? (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec
                : UINT64_MAX;
@@ -23,7 +25,7 @@ bool qp_earlier_profile(const void *own, int fd)
     if (!n)
         return true;
     return n == sizeof old && memcmp(old.magic, QP_MAGIC, sizeof old.magic) == 0 &&
-           (old.ended_at ? old.ended_at : written_at(fd)) < h->run_at;
+           qp_profile_completed(&old, fd) < h->run_at;
 }
 
 bool qp_earlier_trace(const void *own, int fd)

@@ -253,6 +253,9 @@ size_t qp_packet_seal(qp_packet *p, unsigned char *payload, uint64_t nonce, uint
  * `qprof run`, which tells the moment of its start, qp_head.run_at, in the variable QPROF_RUN; or a
  * process with those that it forks, and begins with its first recording. Of other files only empty ones may be replaced. */
 
+/* When a profile was complete, wall clock, ns; of one that was not sealed, when it was written last. */
+uint64_t qp_profile_completed(const qp_head *h, int fd);
+
 /* Is it a profile that was complete before this run began?
  * @param own  const qp_head * of the new one */
 bool qp_earlier_profile(const void *own, int fd);

@@ -14,6 +14,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/text/buf.h"
+#include "base/text/unit.h"
 #include "model/figures/figures.h"
 #include "unit/profile.h"
 
@@ -472,11 +473,11 @@ static void an_import_ends_at_its_limit_of_memory(void **state)
     const struct {
         const void *bytes;
         size_t n, max_memory; /* 0: the default */
-        unsigned shown;       /* MiB; 0: it is read */
-    } inputs[] = {{deep, make_deep(deep), 0, (unsigned)(256 + (make_deep(deep) * 64 >> 20))},
-                  {deep, make_deep(deep), 32 << 20, 32},
-                  {packed, make_packed(packed, ROOM), 32 << 20, 32},
-                  {text, sizeof text - 1, 4096, 0},
+        size_t limit;         /* that is reached; 0: it is read */
+    } inputs[] = {{deep, make_deep(deep), 0, (256 << 20) + make_deep(deep) * 64},
+                  {deep, make_deep(deep), 32 << 20, 32 << 20},
+                  {packed, make_packed(packed, ROOM), 32 << 20, 32 << 20},
+                  {text, sizeof text - 1, 4096, 4096},
                   {text, sizeof text - 1, 32 << 20, 0},
                   {text, sizeof text - 1, 0, 0},
                   {pprof, sizeof pprof - 1, 0, 0}};
@@ -485,24 +486,23 @@ static void an_import_ends_at_its_limit_of_memory(void **state)
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         qp_error error;
         qp_model *m;
-        char wanted[100];
+        char wanted[100], limit[QP_NUMBER_BYTES];
         const qp_load_options o = {.max_memory = inputs[i].max_memory};
-        bool is_tiny = inputs[i].max_memory == 4096;
         getrusage(RUSAGE_SELF, &before);
         qp_load_status status =
             qp_model_load_bytes(inputs[i].bytes, inputs[i].n, &o, &m, &error);
         getrusage(RUSAGE_SELF, &after);
         snprintf(wanted, sizeof wanted,
-                 "reading it takes more than %u MiB of memory; --max-memory=SIZE allows more",
-                 inputs[i].shown);
-        assert_int_equal(status, inputs[i].shown || is_tiny ? QP_LOAD_UNUSABLE : QP_LOAD_CLEAN);
+                 "reading it takes more than %s of memory; --max-memory=SIZE allows more",
+                 qp_unit_size(limit, inputs[i].limit));
+        assert_int_equal(status, inputs[i].limit ? QP_LOAD_UNUSABLE : QP_LOAD_CLEAN);
         if (status == QP_LOAD_UNUSABLE)
             assert_string_equal(error.text, wanted);
         else
             qp_model_free(m);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         assert_true(after.ru_maxrss - before.ru_maxrss <
-                    (long)inputs[i].shown * 1024 + SLACK_KB);
+                    (long)(inputs[i].limit >> 10) + SLACK_KB);
 #endif
     }
 }

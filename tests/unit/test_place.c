@@ -3,7 +3,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -31,13 +30,6 @@ static void assert_text(const char *name, const char *text)
     assert_string_equal(read, text);
 }
 
-static int enter_folder(void **state)
-{
-    static char folder[] = "/tmp/test_place.XXXXXX";
-    *state = mkdtemp(folder);
-    return *state && chdir(folder) == 0 ? 0 : -1;
-}
-
 static int remove_files(void **state)
 {
     (void)state;
@@ -45,11 +37,6 @@ static int remove_files(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
     return 0;
-}
-
-static int leave_folder(void **state)
-{
-    return chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
 }
 
 /* Files of "old" may be replaced. */
@@ -60,42 +47,42 @@ static bool is_old(const void *to, int fd)
     return qp_file_read_at(fd, text, 3, 0) == 3 && strcmp(text, "old") == 0;
 }
 
+/* Place "new" as x. */
+static void assert_placed(qp_place_judge *judge, const char *name)
+{
+    char path[64] = "x";
+    write_file("new", "new", 3);
+    assert_true(qp_place_file("new", path, sizeof path, judge, NULL));
+    assert_string_equal(path, name);
+    assert_text(name, "new");
+    assert_int_equal(access("new", F_OK), -1);
+}
+
 static void an_old_file_is_replaced_and_others_are_kept(void **state)
 {
     (void)state;
-    char path[64] = "x";
     write_file("x", "mine", 4);
     write_file("x.1", "old", 3);
-    write_file("new", "new", 3);
-    assert_true(qp_place_file("new", path, sizeof path, is_old, NULL));
-    assert_string_equal(path, "x.1");
+    assert_placed(is_old, "x.1");
     assert_text("x", "mine");
-    assert_text("x.1", "new");
-    assert_int_equal(access("new", F_OK), -1);
 }
 
 static void without_a_judge_nothing_is_replaced(void **state)
 {
     (void)state;
-    char path[64] = "x";
     write_file("x", "old", 3);
-    write_file("new", "new", 3);
-    assert_true(qp_place_file("new", path, sizeof path, NULL, NULL));
-    assert_string_equal(path, "x.1");
+    assert_placed(NULL, "x.1");
     assert_text("x", "old");
-    assert_text("x.1", "new");
 }
 
 static void a_link_is_kept(void **state)
 {
+    char to[8] = "";
     (void)state;
-    char path[64] = "x";
     write_file("x.1", "old", 3);
     assert_int_equal(symlink("x.1", "x"), 0);
-    write_file("new", "new", 3);
-    assert_true(qp_place_file("new", path, sizeof path, is_old, NULL));
-    assert_string_equal(path, "x.1");
-    assert_text("x", "new"); /* through the link */
+    assert_placed(is_old, "x.1");
+    assert_int_equal(readlink("x", to, sizeof to), 3);
 }
 
 /* Another process takes the name between the look at the old file and the exchange. */
@@ -112,14 +99,9 @@ static bool is_overtaken(const void *to, int fd)
 static void the_file_of_a_faster_process_gets_the_next_name(void **state)
 {
     (void)state;
-    char path[64] = "x";
     write_file("x", "old", 3);
-    write_file("new", "new", 3);
-    assert_true(qp_place_file("new", path, sizeof path, is_overtaken, NULL));
-    assert_string_equal(path, "x");
-    assert_text("x", "new");
+    assert_placed(is_overtaken, "x");
     assert_text("x.1", "other");
-    assert_int_equal(access("new", F_OK), -1);
 }
 
 static void a_name_that_is_too_long_is_refused_and_the_file_kept(void **state)
@@ -200,5 +182,5 @@ int main(void)
                                   remove_files),
         cmocka_unit_test_teardown(a_trace_that_is_written_is_not_earlier, remove_files),
     };
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

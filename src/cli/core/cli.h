@@ -351,10 +351,9 @@ bool qp_interrupt_sleep(uint64_t until);
 
 typedef struct {
     pid_t pid;
-    int status; /* as of waitpid */
-    uint64_t
-        started_at; /* ns since 1970; in its QPROF_RUN, and in qp_head.run_at of its profiles */
-    char live[512]; /* the live file that it left; "": it sealed it or had none */
+    int status;          /* as of waitpid */
+    uint64_t started_at; /* ns since 1970; its QPROF_RUN, and qp_head.run_at of its profiles */
+    char live[512];      /* the live file that it left; "": it sealed it or had none */
 } qp_child;
 
 /* Run a program to its end; signals that reach the tool are passed on to it.

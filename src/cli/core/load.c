@@ -14,6 +14,7 @@
 #include "cli/core/cli.h"
 #include "format/layout.h"
 #include "format/options.h"
+#include "format/trace.h"
 #include "model/figures/figures.h"
 #include "model/import/import.h"
 #include "model/model.h"
@@ -85,20 +86,19 @@ static bool is_profile_name(const char *name)
     return has_profile_suffix(stem);
 }
 
-/* When the profile was complete, ns since 1970; if it does not say so, when it was written. 0: no plain file */
+/* @return 0: no plain file */
 static uint64_t completed_at(const char *path)
 {
-    qp_head head = {0};
-    struct stat at;
+    qp_head head;
     const char *why;
     int fd = qp_file_open(path, &why);
     if (fd < 0)
         return 0;
     bool is_profile = qp_file_read_at(fd, &head, sizeof head, 0) == sizeof head &&
                       memcmp(head.magic, QP_MAGIC, sizeof head.magic) == 0;
-    uint64_t moment = is_profile ? head.ended_at : 0;
-    if (!moment && fstat(fd, &at) == 0)
-        moment = (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
+    if (!is_profile)
+        head = (qp_head){0};
+    uint64_t moment = qp_profile_completed(&head, fd);
     close(fd);
     return moment;
 }

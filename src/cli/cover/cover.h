@@ -188,15 +188,16 @@ extern const qp_field qp_cover_span_fields[]; /* of a qp_patch_span: first, last
      NULL, "the same for functions"}
 #define QP_COVER_FLAG_FORMAT                                                                   \
     {"format", 0, QP_FLAG_WORD, "text|json", QP_FLAG_AT(format), NULL, "form of the output"}
-#define QP_COVER_FLAG_FORCE_MERGE                                                                    \
-    {"force-merge", 'f', QP_FLAG_YES, NULL, QP_COVER_AT(is_forced), NULL,                            \
+#define QP_COVER_FLAG_FORCE_MERGE                                                              \
+    {"force-merge", 'f', QP_FLAG_YES, NULL, QP_COVER_AT(is_forced), NULL,                      \
      "different versions of a source added up; where they disagree, the figures of the first"}
 #define QP_COVER_FLAG_NOTES                                                                    \
     {"annotations", 0, QP_FLAG_WORD, QP_NOTES_WORDS, QP_COVER_AT(annotations), NULL,           \
      "missed lines for a CI, instead of the text: workflow commands of GitHub, code quality "  \
      "of GitLab, or FILE:LINE: ..."}
 /* What commands have that show the coverage of files. */
-#define QP_COVER_FLAGS QP_COVER_FLAGS_FILES, QP_COVER_FLAGS_ADJUST, QP_COVER_FLAG_FORCE_MERGE
+#define QP_COVER_FLAGS                                                                         \
+    QP_COVER_FLAGS_FILES, QP_COVER_FLAGS_ADJUST, QP_COVER_FLAG_FORCE_MERGE, QP_FLAG_MAX_MEMORY
 /* clang-format on */
 
 #endif

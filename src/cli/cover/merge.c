@@ -52,6 +52,7 @@ const qp_command qp_command_cover_merge = {
             {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL, "profile to write"},
             QP_FLAG_FORCE,
             QP_COVER_FLAG_FORCE_MERGE,
+            QP_FLAG_MAX_MEMORY,
             {"layered", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_layered), NULL,
              "one context for each run: hits without a context get one named after the run"},
             QP_FLAGS_COMMON},

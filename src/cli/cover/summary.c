@@ -116,6 +116,7 @@ const qp_command qp_command_cover_summary = {
                                 QP_FLAG_AT(sort), "name", "order of the modules"},
                                QP_COVER_FLAGS_FILES,
                                QP_COVER_FLAG_FORCE_MERGE,
+                               QP_FLAG_MAX_MEMORY,
                                QP_COVER_FLAG_FORMAT,
                                QP_FLAGS_COMMON},
     .schemas = (const qp_schema[]){{"cover-summary", document_fields}, {.name = NULL}},

@@ -665,6 +665,7 @@ static const qp_flag flags[] = {
             "call pattern of the stacks whose PC samples count (default: the run's own)"),
     QP_TEXT("thread", 0, "N|NAME", thread, "thread whose PC samples count, by number or name"),
     QP_COVER_FLAG_FORCE_MERGE,
+    QP_FLAG_MAX_MEMORY,
     QP_COVER_FLAG_FORMAT,
     QP_FLAGS_COMMON};
 

@@ -658,7 +658,7 @@ const qp_command qp_command_pm = {
              "pipe the exit status is 1 if a command failed.",
     .flags = (const qp_flag[]){QP_TEXT("config", 0, "FILE", config,
                                        "configuration file with the areas of MONITORAREA"),
-                               QP_FLAGS_COMMON},
+                               QP_FLAG_MAX_MEMORY, QP_FLAGS_COMMON},
     .examples = "qprof pm run.qprof\n"
                 "printf 'pc real 1000\\nexecute qlua script.lua\\nlist\\n' | qprof pm",
     .run = run_prompt,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,17 +205,16 @@ static bool is_of_run(const qp_child *child, const char *path, qp_run_file *f)
 {
     enum { TICK_NS = 10000000 }; /* how late the clock of a file system may be */
     qp_head head;
-    struct stat at;
-    if (!qp_live_head(path, &head) || stat(path, &at) != 0)
+    int fd = qp_live_head(path, &head) ? open_profile(path) : -1;
+    if (fd < 0)
         return false;
-    uint64_t written_at =
-        (uint64_t)at.st_mtim.tv_sec * 1000000000 + (uint64_t)at.st_mtim.tv_nsec;
     *f = (qp_run_file){.pid = head.pid,
-                       .ended_at = head.ended_at ? head.ended_at : written_at,
+                       .ended_at = qp_profile_completed(&head, fd),
                        .is_own = head.pid == (uint64_t)child->pid};
+    close(fd);
     qp_text_format(f->path, sizeof f->path, "%s", qp_shorter_path(path));
     return head.run_at == child->started_at ||
-           (!head.run_at && f->is_own && written_at + TICK_NS >= child->started_at);
+           (!head.run_at && f->is_own && f->ended_at + TICK_NS >= child->started_at);
 }
 
 /* The program's own come first, then the newest; equal times decide nothing. */

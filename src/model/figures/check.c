@@ -229,7 +229,7 @@ static void check_checksums(inspection *s)
 {
     static const char *const kinds[] = {
         "free cells",       "methods", "threads",      "call paths",    "open calls",
-        "counters",         "more",    "texts",        "sources",       "contexts",
+        "counters",         "indices", "texts",        "sources",       "contexts",
         "context counters", "markers", "event counts", "trace records", "waiting samples"};
     const qp_model_private *own = s->m->own;
     const qp_damage *d = &own->first_damage;

@@ -5,6 +5,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/os/file.h"
+#include "base/text/unit.h"
 #include "model/figures/figures.h"
 #include "model/import/import.h"
 #include "model/model.h"
@@ -137,11 +138,11 @@ static void limit_memory(const qp_load_options *o, bool is_foreign)
 static void explain_limit(qp_error *error)
 {
     uint64_t n_bytes = qp_alloc_limit_reached();
+    char limit[QP_NUMBER_BYTES];
     if (n_bytes)
-        qp_error_fail(
-            error,
-            "reading it takes more than %llu MiB of memory; --max-memory=SIZE allows more",
-            (unsigned long long)(n_bytes >> 20));
+        qp_error_fail(error,
+                      "reading it takes more than %s of memory; --max-memory=SIZE allows more",
+                      qp_unit_size(limit, n_bytes));
 }
 
 static qp_model_private *begin(qp_model **out, qp_error *error)
