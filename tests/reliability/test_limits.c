@@ -199,15 +199,20 @@ static void paths_that_do_not_fit_are_folded_and_times_stay_whole(void **state) 
     assert_true(play_figures(p, QP_ALL_THREADS, "<overflow>").calls > 0);
 }
 
+/* A call of each of n virtual threads, all open at once. */
+static void call_at_once(qprof_MethodID f, uintptr_t n)
+{
+    for (uintptr_t i = 1; i <= n; i++)
+        qprof_record_fn_entry_vt(f, 1, i);
+    for (uintptr_t i = 1; i <= n; i++)
+        qprof_record_fn_exit_vt(0, i);
+}
+
 static void a_million_virtual_threads_at_once_need_256_bytes_each(void **state) /* C16 */
 {
     play_ctx *p = *state;
     begin("", true);
-    qprof_MethodID f = play_method(p, "f");
-    for (uintptr_t i = 1; i <= MANY; i++)
-        qprof_record_fn_entry_vt(f, 1, i);
-    for (uintptr_t i = 1; i <= MANY; i++)
-        qprof_record_fn_exit_vt(0, i);
+    call_at_once(play_method(p, "f"), MANY);
     assert_int_equal(qprof_diagnostic("exit_empty_stack"), 0);
     play_end(p);
     assert_int_equal(p->m->run.calls, MANY);
@@ -221,11 +226,7 @@ static void virtual_threads_that_do_not_fit_are_counted(void **state)
     enum { TOO_MANY = 100000 }; /* 2 MB have room for 13,000 at 155 bytes each */
     play_ctx *p = *state;
     begin("-memory-limit=2M", true);
-    qprof_MethodID f = play_method(p, "f");
-    for (uintptr_t i = 1; i <= TOO_MANY; i++)
-        qprof_record_fn_entry_vt(f, 1, i);
-    for (uintptr_t i = 1; i <= TOO_MANY; i++)
-        qprof_record_fn_exit_vt(0, i);
+    call_at_once(play_method(p, "f"), TOO_MANY);
     uint64_t n_lost = qprof_diagnostic("out_of_memory");
     play_end(p);
     uint64_t n_recorded = all_calls(p->m);
