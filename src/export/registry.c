@@ -68,7 +68,7 @@ const qp_cover_exporter qp_cover_exporters[] = {
     {"cobertura", ".xml", "Cobertura XML: GitLab, Jenkins, Azure Pipelines, Codecov",
      "blocks, contexts, functions without lines, whether a marked line ran", qp_cover_cobertura,
      true},
-    {"gcovr", ".json", "gcovr JSON 0.3: its HTML, CSV, Coveralls and other reports",
+    {"gcovr", ".json", "gcovr JSON 0.3 or 0.6: its HTML, CSV, Coveralls and other reports",
      "blocks, contexts, functions without lines, whether a marked line ran", qp_cover_gcovr,
      true},
     {"sonarqube", ".xml", "SonarQube's generic coverage data",

@@ -200,6 +200,7 @@ for flag in --lcov2 --test-name=x --relative; do
     claim "$flag is lcov's" says "${flag%=*} applies to --to=lcov" \
         qprof cover export --to=cobertura $flag run.qprof
 done
+claim "--gcovr7 is gcovr's" says '--gcovr7 applies to --to=gcovr, not to lcov' qprof cover export --to=lcov --gcovr7 run.qprof
 claim "annotations and JSON are two forms" says '--annotations and --format' \
     qprof cover check --annotations=github --format=json run.qprof
 # ---- the shape of JSON ---------------------------------------------------------------------------

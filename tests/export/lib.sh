@@ -7,7 +7,7 @@ root=$QPROF_SOURCE
 export LC_ALL=C TZ=UTC
 . "$root/tests/claims.sh"
 
-# write PICTURE FORMAT|lcov2|totals: on standard output
+# write PICTURE FORMAT|lcov2|gcovr7|totals: on standard output
 write() { "$QPROF_BUILD/tests/export_write" "$@"; }
 
 # total PICTURE NAME: one of its totals, as export_write prints them
@@ -57,6 +57,24 @@ hits() {
     for thing in lines functions branches; do
         echo "$thing $(total "$1" ${thing}_hit) $(total "$1" $thing)"
     done
+}
+
+# gcovr_format: what writes the format of the gcovr that is installed
+gcovr_format() {
+    case $(gcovr --version | head -n 1) in
+    "gcovr 5."*) echo gcovr ;;
+    "gcovr 7."*) echo gcovr7 ;;
+    *) echo "gcovr 5 or 7 is not installed (Debian package gcovr)"; exit 77 ;;
+    esac
+}
+
+# lcov_options: branches and ignored are the options that make the lcov which is installed count branches. Version 2
+# refuses lines that an error left before any branch, as docs/formats/coverage-exports.md says; random pictures have many.
+lcov_options() {
+    case $(lcov --version) in
+    *" 1."*) branches="--rc lcov_branch_coverage=1" ignored= ;;
+    *) branches=--branch-coverage ignored="--ignore-errors inconsistent,inconsistent,corrupt" ;;
+    esac
 }
 
 # sources PICTURE: its files in the current folder, empty lines where code is

@@ -7,6 +7,8 @@ need lcov lcov
 need gcovr gcovr
 need xmllint libxml2-utils
 need jq jq
+lcov_options
+gcovr=$(gcovr_format) || { echo "$gcovr"; exit 77; }
 PATH=$QPROF_BIN:$PATH
 
 # Relative names: these programs lie below the folder of the test.
@@ -27,7 +29,9 @@ for format in lcov cobertura gcovr sonarqube luacov purecov json; do
     claim "$format is written" ends 0 qprof cover export --to=$format -o out.$format *.qprof
 done
 
-lcov --rc lcov_branch_coverage=1 --summary out.lcov >lcov.out 2>lcov.err
+[ "$gcovr" = gcovr ] || qprof cover export --force --to=gcovr --gcovr7 -o out.gcovr *.qprof
+
+lcov $branches $ignored --summary out.lcov >lcov.out 2>lcov.err
 # without code that has no file
 in_files=$(jq -r '[.files[] | select(.path | startswith("[") | not)] |
     "lines \([.[].lines[] | select(.hits > 0)] | length) \([.[].lines[]] | length)",

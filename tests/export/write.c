@@ -1,6 +1,6 @@
 /* write.c: a picture in a format, on standard output; its totals as "name number" lines.
  *
- * usage: export_write empty|small|hostile|large FORMAT|lcov2|totals [ROOT] */
+ * usage: export_write empty|small|hostile|large FORMAT|lcov2|gcovr7|totals [ROOT] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void print_totals(const qp_cover_totals *t)
 int main(int n_words, char **words)
 {
     static qp_out out;
-    qp_error error = {.text = "usage: export_write PICTURE FORMAT|lcov2|totals [ROOT]"};
+    qp_error error = {.text = "usage: export_write PICTURE FORMAT|lcov2|gcovr7|totals [ROOT]"};
     qp_cover_export_options o = {.root = n_words == 4 ? words[3] : "/src"};
     picture *p = picture_new();
     const qp_cover *c = n_words >= 3 ? picture_named(p, words[1]) : NULL;
@@ -31,7 +31,10 @@ int main(int n_words, char **words)
         print_totals(&c->totals);
     } else if (is_good) {
         o.is_lcov2 = strcmp(words[2], "lcov2") == 0;
-        const qp_cover_exporter *x = qp_cover_exporter_named(o.is_lcov2 ? "lcov" : words[2]);
+        o.is_gcovr7 = strcmp(words[2], "gcovr7") == 0;
+        const qp_cover_exporter *x = qp_cover_exporter_named(o.is_lcov2    ? "lcov"
+                                                             : o.is_gcovr7 ? "gcovr"
+                                                                           : words[2]);
         qp_out_init(&out, STDOUT_FILENO);
         is_good = x && qp_cover_export(x, c, &out, &o, &error) && qp_out_close(&out) == 0;
     }

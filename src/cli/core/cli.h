@@ -34,7 +34,7 @@ typedef struct {
     unsigned view, annotations, by; /* positions in the words of the flag */
     unsigned partial;               /* the same; UINT_MAX: not given */
     bool has_functions, has_uncovered, is_unadjusted, is_forced, is_layered, has_only_missed,
-        has_contexts, has_blocks, is_relative, is_lcov2;
+        has_contexts, has_blocks, is_relative, is_lcov2, is_gcovr7;
     bool has_calls, has_counts, has_not_executed;
     double lines_under, branches_under, functions_under; /* percent; < 0: not given */
     const char *root, *adjustments, *git, *repo, *patch, *only, *thresholds, *test;

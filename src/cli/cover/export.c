@@ -30,16 +30,16 @@ static bool write_job(const void *data, qp_out *out, qp_error *error)
 static bool takes_flags(const qp_cli *cli, const qp_cover_exporter *x)
 {
     const qp_cover_args *a = &cli->args.cover;
+    if (a->is_gcovr7 && x->write != qp_cover_gcovr)
+        return qp_cli_refuse(cli, "--gcovr7 applies to --to=gcovr, not to %s", x->name);
     const char *flag = a->is_lcov2      ? "lcov2"
                        : a->test        ? "test-name"
                        : a->is_relative ? "relative"
                                         : NULL;
     if (cli->args.has_no_sources && x->write != qp_cover_html)
         return qp_cli_refuse(cli, "--no-sources applies to --to=html, not to %s", x->name);
-    if (!flag || x->write == qp_cover_lcov)
-        return true;
-    qp_cli_fail(cli, "--%s applies to --to=lcov, not to %s", flag, x->name);
-    return false;
+    return !flag || x->write == qp_cover_lcov ||
+           qp_cli_refuse(cli, "--%s applies to --to=lcov, not to %s", flag, x->name);
 }
 
 /* @param data  const qp_cover_exporter ** */
@@ -53,6 +53,7 @@ static int show(qp_cli *cli, const qp_cover *c, void *data)
              {.root = a->is_relative ? NULL : realpath(a->root ? a->root : ".", root),
               .test = a->test,
               .is_lcov2 = a->is_lcov2,
+              .is_gcovr7 = a->is_gcovr7,
               .sources = qp_page_notes_begin(cli, &notes)}};
     int status = qp_output_write(cli, cli->args.output, write_job, &j);
     qp_page_notes_end(cli, cli->args.output,
@@ -105,6 +106,8 @@ const qp_command qp_command_cover_export = {
              "lcov: paths relative to --root; its readers expect absolute ones"},
             {"lcov2", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_lcov2), NULL,
              "lcov: with records that only lcov 2 reads"},
+            {"gcovr7", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_gcovr7), NULL,
+             "gcovr: the format of version 7; default: that of 5"},
             {"test-name", 0, QP_FLAG_TEXT, "NAME", QP_COVER_AT(test), NULL,
              "lcov: name of the test; default: the program's"},
             QP_FLAG_FORCE,

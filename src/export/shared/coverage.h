@@ -16,7 +16,8 @@ typedef struct {
     const char *root;
     const char *test; /* of formats that name the test; NULL: the program of the first run */
     qp_page_sources sources;
-    bool is_lcov2; /* what lcov 2 understands and lcov 1 does not */
+    bool is_lcov2;  /* what lcov 2 understands and lcov 1 does not */
+    bool is_gcovr7; /* the format of gcovr 7, instead of that of 5 */
 } qp_cover_export_options;
 
 /* @return false: it cannot be written at all, see error (one line). Whether all of it reached the
