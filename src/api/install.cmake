@@ -1,4 +1,4 @@
-# Installs the libraries, headers, tool and documentation. Other builds find them with pkg-config
+# Installs the libraries, headers, tool and documentation; qlua: examples/lua-host. Other builds find them with pkg-config
 # qprof or cprof, or with find_package(qprof).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/qprof)
@@ -13,6 +13,17 @@ install(TARGETS qprof_shared qprof_static cprof_shared cprof_static qprof_stub E
 install(FILES ${stub_source} DESTINATION ${CMAKE_INSTALL_DATADIR}/qprof)
 if(TARGET qprof_tool)
   install(TARGETS qprof_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+set(QPROF_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
+    "Folder of completions of zsh; packages of Debian: share/zsh/vendor-completions")
+set(manual ${PROJECT_BINARY_DIR}/manual)
+if(EXISTS ${manual})
+  install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+  install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 FILES_MATCHING PATTERN "*.7")
+  install(FILES ${manual}/qprof.bash RENAME qprof
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${manual}/_qprof DESTINATION ${QPROF_ZSH_DIR})
+  install(FILES ${manual}/qprof.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

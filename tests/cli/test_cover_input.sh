@@ -88,7 +88,6 @@ for command in report annotate merge diff check context adjust export summary; d
     claim "has examples" grep -q "^  .*qprof cover" out
     claim "fits 80 columns" test "$(awk 'length($0) > 80' out | wc -l)" -eq 0
     claim "help cover $command is the same" same "$(cat out)" "$(qprof help cover $command)"
-    claim "the man page has cover $command" sh -c "qprof help --man | grep -q '^.SS qprof cover $command '"
 done
 claim "the formats are in the help" sh -c 'qprof cover export --help | grep -q "^  cobertura  *Cobertura XML"'
 claim "with what they cannot hold" sh -c 'qprof cover export --help | grep -q "cannot hold: "'
@@ -96,7 +95,7 @@ claim "list --help" sh -c 'qprof list --help | grep -q -- --not-executed'
 if command -v bash >/dev/null; then
     # what bash offers after some words
     offers() {
-        bash -c 'source <(qprof help --completion); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _qprof
+        bash -c 'source <(qprof help --completion=bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _qprof
             echo "${COMPREPLY[@]}"' bash "$@"
     }
     claim "completion of a command of cover" same 'merge' "$(offers qprof cover me)"

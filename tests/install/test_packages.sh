@@ -16,10 +16,11 @@ cmake --install "$QPROF_BUILD" --prefix "$PWD/prefix" >install.log
 
 # ---- files ----------------------------------------------------------------------------------------
 
-# Debian's folder of libraries is usr/lib/TRIPLET. What debian/rules adds to that: qlua, the Lua modules.
+# Debian's folder of libraries is usr/lib/TRIPLET. What debian/rules adds to that: the Lua modules.
 (cd prefix && find . '(' -type f -o -type l ')') | sed -E 's|^\./|usr/|; s|^usr/lib(64)?/([a-z0-9_]+-linux-[a-z0-9]+/)?|usr/lib/TRIPLET/|' \
     >installed
-printf '%s\n' usr/bin/qlua usr/lib/TRIPLET/lua/5.4/qprof.so >added
+echo usr/lib/TRIPLET/lua/5.4/qprof.so >added
+[ -e prefix/bin/qlua ] || printf '%s\n' usr/bin/qlua usr/share/man/man1/qlua.1 >>added # no source of Lua
 cat installed added >files
 
 # A pattern of debhelper is that of sh, for a file or a folder; its * does not match a slash.

@@ -91,7 +91,7 @@ char *qp_args_hint(char to[QP_HINT_BYTES], const char *words, const char *text, 
     return to;
 }
 
-static const qp_flag *flag_named(const qp_command *command, const char *name, size_t n)
+const qp_flag *qp_flag_named(const qp_command *command, const char *name, size_t n)
 {
     for (const qp_flag *f = command->flags; f->name; f++)
         if (strlen(f->name) == n && memcmp(f->name, name, n) == 0)
@@ -179,7 +179,7 @@ static const qp_flag *find_flag(const qp_command *command, char *word, char **va
         char *equals = strchr(name, '=');
         n = equals ? (size_t)(equals - name) : n;
         *value = equals ? equals + 1 : NULL;
-        flag = flag_named(command, name, n);
+        flag = qp_flag_named(command, name, n);
     } else {
         for (const qp_flag *f = command->flags; f->name; f++)
             if (f->letter && f->letter == word[1])
@@ -231,7 +231,7 @@ static bool is_ours(const qp_command *command, const char *word)
 {
     if (word[1] != '-')
         return word[2] == '\0';
-    return flag_named(command, word + 2, strcspn(word + 2, "=")) != NULL;
+    return qp_flag_named(command, word + 2, strcspn(word + 2, "=")) != NULL;
 }
 
 bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,

@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
     bool help;
-    bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completion,
+    bool is_forced, has_threads, has_subtract, has_skips, is_hottest, is_man, is_completing,
         has_list, is_calls, has_samples, has_callgrind_jumps, has_arguments, is_host, is_bytes,
         is_objects, has_no_sources, has_save, has_remove, is_replacing;
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
@@ -79,7 +79,8 @@ typedef struct {
     const char *thread, *filter, *unit; /* NULL: not given */
     qp_source_folders folders;          /* path: of --source-path */
     unsigned percent;                   /* UINT_MAX: not given */
-    const char *time, *granularity, *clock, *output, *to, *pid, *lasts, *pc, *config, *schema;
+    const char *time, *granularity, *clock, *output, *to, *pid, *lasts, *pc, *config, *schema,
+        *completion, *folder;
     qp_cover_args cover;
     qp_diff_args diff;
     qp_collapse_args fold;
@@ -200,6 +201,9 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
 bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
                    qp_error *error);
 
+/* The flag of a name, [n]. @return NULL: none */
+const qp_flag *qp_flag_named(const qp_command *command, const char *name, size_t n);
+
 enum { QP_WORDS_BYTES = 2048, QP_HINT_BYTES = 256 };
 
 /* Append a word to `words` ("a|b"). */
@@ -289,6 +293,22 @@ void qp_help_command(const qp_screen *s, const qp_command *command);
  * @param column  where the cursor is */
 void qp_help_text(const qp_screen *s, const char *text, unsigned indent, unsigned column);
 void qp_help_all(const qp_cli *cli);
+/* "-o, --output=FILE". @return as snprintf() */
+int qp_flag_name(char *to, size_t n_bytes, const qp_flag *f);
+/* "report" of "cover report" */
+const char *qp_command_word(const qp_command *command);
+extern const char *const qp_help_concepts;
+
+/* The man page of a command; NULL: of qprof. The page of the recorder's options. All as files. */
+void qp_manual_page(const qp_cli *cli, qp_out *out, const qp_command *command);
+void qp_manual_options(qp_out *out);
+int qp_manual_files(const qp_cli *cli, const char *folder);
+
+/* A script for a shell. */
+void qp_completion_script(qp_out *out, const char *shell);
+/* Print what can complete the last of the words of a command line: "WORD<tab>TEXT", a line each;
+ * ":program": any program; nothing: a file. */
+void qp_complete(const qp_cli *cli, int n, char *const *words);
 
 /* ---- the output file ------------------------------------------------------------------------ */
 
