@@ -383,6 +383,10 @@ bool qp_live_path(uint64_t pid, bool may_have_died, char *path, size_t n_bytes);
  * @return false: there is none; `path` is "" then */
 bool qp_live_left(char *path, size_t n_bytes);
 
+/** Folder i of those for a user's live profiles; "/qprof-UID": the user has none.
+ * @return false: there are no more */
+bool qp_live_folder(unsigned i, unsigned uid, char *path, size_t n_bytes);
+
 /** Describe in one line why a process has no live profile that can be read. */
 void qp_live_why(uint64_t pid, char *to, size_t n_bytes);
 

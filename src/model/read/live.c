@@ -50,8 +50,7 @@ static unsigned owner_of(uint64_t pid)
     return stat(path, &st) == 0 ? (unsigned)st.st_uid : (unsigned)getuid();
 }
 
-/* Folder i of those for a user's live profiles. @return false: there are no more */
-static bool folder_at(unsigned i, unsigned uid, char *path, size_t n_bytes)
+bool qp_live_folder(unsigned i, unsigned uid, char *path, size_t n_bytes)
 {
     const char *runtime = uid == (unsigned)getuid() ? getenv("XDG_RUNTIME_DIR") : NULL;
     if (i == 0 && uid != (unsigned)getuid())
@@ -90,7 +89,7 @@ static void each_file(unsigned uid, void (*seen)(void *, const char *, uint64_t,
 {
     char folder[PATH_BYTES], path[PATH_BYTES];
     uint64_t pid, start;
-    for (unsigned i = 0; folder_at(i, uid, folder, sizeof folder); i++) {
+    for (unsigned i = 0; qp_live_folder(i, uid, folder, sizeof folder); i++) {
         DIR *d = opendir(folder);
         for (const struct dirent *entry; d && (entry = readdir(d)) != NULL;) {
             qp_text_format(path, sizeof path, "%.255s/%.255s", folder, entry->d_name);
@@ -163,8 +162,8 @@ void qp_live_why(uint64_t pid, char *to, size_t n_bytes)
     qp_text_format(to, n_bytes, "%s",
                    start_of(pid) ? "it is not recording: it has no live profile"
                                  : "no such process");
-    for (unsigned i = 0; start_of(pid) && folder_at(i, owner_of(pid), folder, sizeof folder);
-         i++)
+    for (unsigned i = 0;
+         start_of(pid) && qp_live_folder(i, owner_of(pid), folder, sizeof folder); i++)
         if (access(folder, R_OK | X_OK) != 0 && errno == EACCES)
             qp_text_format(to, n_bytes, "%s: %s", folder, strerror(errno));
 }
