@@ -31,6 +31,21 @@ claim "new" same New "$(qprof cover diff none.qprof new.qprof 2>/dev/null | head
 claim "gone" same 'Gone' "$(qprof cover diff new.qprof none.qprof 2>/dev/null | head -1)"
 claim "one profile" says 'expected two profiles' qprof cover diff old.qprof
 
+# ---- --fail-if-lower -----------------------------------------------------------------------------
+claim "better passes" ends 0 qprof cover diff --fail-if-lower old.qprof new.qprof
+claim "equal passes" ends 0 qprof cover diff --fail-if-lower new.qprof new.qprof
+claim "worse fails" ends 1 qprof cover diff --fail-if-lower new.qprof old.qprof
+claim "and says where" same \
+    'qprof cover diff: lower: 66.66 % of all lines became 33.33 %, 2 more are missed; most of them in score.src' "$(cat err)"
+claim "as JSON the same" ends 1 qprof cover diff --fail-if-lower --format=json new.qprof old.qprof
+# three: 5 of 6 lines, 83 %; without f 2 of 3, 67 %, and 1 line is missed in both
+cover three.qprof 'main(' '#0*1' '#1*2' 'f(' '#0*1' '#1*1' '#2*1' ')' ')'
+cover two.qprof 'main(' '#0*1' '#1*2' ')'
+claim "code that is gone is no loss" ends 0 qprof cover diff --fail-if-lower three.qprof two.qprof
+claim "nothing to compare is no pass" ends 2 qprof cover diff --fail-if-lower none.qprof new.qprof
+claim "but an error" grep -q -- '--fail-if-lower: no coverage in none.qprof: nothing was checked' err
+claim "changed lines have another limit" says 'use --fail-under' qprof cover diff --fail-if-lower --git=HEAD new.qprof
+
 # ---- changed lines -------------------------------------------------------------------------------
 git init -q . && git add score.src
 git -c user.name=Test -c user.email=test@example.org commit -q -m first

@@ -134,6 +134,172 @@ static void disturbed_runs_neither_feign_a_change_nor_hide_one(void **state)
     assert_true(seen(10, 10, 0.1, 40000) > 90);
 }
 
+/* ---- gates ------------------------------------------------------------------------------- */
+
+/* From a table of Student's t, and of the normal distribution. */
+static void the_t_distribution_is_that_of_the_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        double freedom, chance, t;
+    } table[] = {{1, 0.01, 31.8205}, {2, 0.05, 2.91999},  {4, 0.01, 3.74695},
+                 {8, 0.01, 2.89646}, {8, 0.0005, 5.0413}, {30, 0.025, 2.04227},
+                 {0, 0.01, 2.32635}, {0, 0.0005, 3.29053}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const double t = table[i].t, chance = table[i].chance, freedom = table[i].freedom;
+        assert_true(fabs(qp_student_value(chance, freedom) / t - 1) < 1e-4);
+        assert_true(fabs(qp_student_above(t, freedom) / chance - 1) < 1e-3);
+        assert_true(fabs(qp_student_above(-t, freedom) + chance - 1) < 1e-4);
+    }
+}
+
+/* Of five runs a side: a figure that grew by `percent` with an error of `error` percent, and may grow by
+ * `limit` percent. */
+static qp_gate_item item_of(uint32_t row, double percent, double error, double limit)
+{
+    qp_gate_item item = {.row = row};
+    item.growth.log = log1p(percent / 100);
+    item.growth.error = error / 100;
+    item.growth.spread = error / 100 / sqrt(0.4);
+    item.growth.freedom = 8;
+    item.limit = item.least = log1p(limit / 100);
+    return item;
+}
+
+static const qp_gate_item *judge(qp_gate_item *items, size_t n, uint32_t row)
+{
+    qp_gate_judge(items, n, 5);
+    while (items->row != row)
+        items++;
+    return items;
+}
+
+/* With 8 degrees of freedom t is 2.896 for 1 of 100, and 3.833 for 1 of 400. */
+static void a_gate_fails_passes_or_cannot_tell(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    qp_gate_item items[N] = {
+        item_of(1, 30, 2, 20), /* ln 1.3 = 0.262 is 13 errors */
+        item_of(2, 1, 2, 20),  /* at most 1 + 6 % */
+        item_of(3, 1, 7, 20),  /* ln 1.01 + 7 % * 2.896 = 0.2127; ln 1.2 = 0.1823 */
+        item_of(4, 30, 9, 20), /* 2.915 errors, and four others are left */
+        item_of(5, -40, 9, 20)};
+    assert_int_equal(judge(items, N, 1)->verdict, QP_VERDICT_FAIL);
+    assert_int_equal(judge(items, N, 2)->verdict, QP_VERDICT_PASS);
+    assert_int_equal(judge(items, N, 3)->verdict, QP_VERDICT_UNSURE);
+    assert_int_equal(judge(items, N, 4)->verdict, QP_VERDICT_UNSURE);
+    assert_int_equal(judge(items, N, 5)->verdict, QP_VERDICT_PASS);
+    /* 0.1724 = 0.1107 * t * sqrt(2 / n): with 6 runs t is 2.697, and 2.764 is needed; with 7 2.914, and 2.681 */
+    assert_int_equal(judge(items, N, 3)->n_runs, 7);
+    qp_gate_item alone = item_of(4, 30, 9, 20);
+    assert_int_equal(judge(&alone, 1, 4)->verdict, QP_VERDICT_FAIL); /* 2.915 > 2.896 */
+}
+
+/* The least of ten chances must be below 1 of 1,000: 4.501 errors. 20 % is 4.56 errors of 4 %, 4.34 of 4.2 %. */
+static void many_figures_need_more_certainty(void **state)
+{
+    (void)state;
+    enum { N = 10 };
+    for (int is_enough = 0; is_enough < 2; is_enough++) {
+        qp_gate_item items[N];
+        for (uint32_t i = 0; i < N; i++)
+            items[i] = item_of(i, 0, 4, 10);
+        items[3] = item_of(3, 20, is_enough ? 4 : 4.2, 10);
+        assert_int_equal(judge(items, N, 3)->verdict,
+                         is_enough ? QP_VERDICT_FAIL : QP_VERDICT_UNSURE);
+        assert_int_equal(judge(items, N, 4)->verdict, QP_VERDICT_UNSURE); /* 11.6 % > ln 1.1 */
+    }
+}
+
+/* ln 1.14 is 3.047 errors of 4.3 %: more than 2.896, and less than the 3.355 of 1 of 200. */
+static void a_figure_that_failed_is_no_chance_for_the_next(void **state)
+{
+    (void)state;
+    qp_gate_item items[2] = {item_of(0, 30, 2, 10), item_of(1, 14, 4.3, 10)};
+    assert_int_equal(judge(items, 2, 1)->verdict, QP_VERDICT_FAIL);
+    qp_gate_item calm[2] = {item_of(0, 0, 2, 10), item_of(1, 14, 4.3, 10)};
+    assert_int_equal(judge(calm, 2, 1)->verdict, QP_VERDICT_UNSURE);
+}
+
+static void what_does_not_matter_does_not_hold_up_a_gate(void **state)
+{
+    (void)state;
+    qp_gate_item item = item_of(0, 10, 20, 20);
+    assert_int_equal(judge(&item, 1, 0)->verdict, QP_VERDICT_UNSURE);
+    item.least = log(3); /* 1.0986; ln 1.1 + 20 % * 2.896 = 0.6746 */
+    assert_int_equal(judge(&item, 1, 0)->verdict, QP_VERDICT_PASS);
+    item = item_of(0, 300, 10, 20);
+    item.least = log(5);
+    assert_int_equal(judge(&item, 1, 0)->verdict, QP_VERDICT_FAIL); /* that is certain */
+}
+
+static void without_noise_what_is_above_the_limit_is_not_certain(void **state)
+{
+    (void)state;
+    qp_gate_item items[2] = {item_of(0, 30, 0, 20), item_of(1, 19, 0, 20)};
+    items[0].growth.error = items[1].growth.error = -1;
+    assert_int_equal(judge(items, 2, 0)->verdict, QP_VERDICT_UNSURE);
+    assert_int_equal(judge(items, 2, 0)->n_runs, QP_RUNS_USUAL);
+    assert_int_equal(judge(items, 2, 1)->verdict, QP_VERDICT_PASS);
+    qp_gate_item exact = item_of(0, 30, 0, 20); /* an error of 0 */
+    assert_int_equal(judge(&exact, 1, 0)->verdict, QP_VERDICT_FAIL);
+    qp_gate_item hopeless = item_of(0, 19.99, 30, 20);
+    assert_true(judge(&hopeless, 1, 0)->n_runs > QP_RUNS_MOST);
+}
+
+enum { RUNS_A_SIDE = 5 };
+
+/* Mean and variance of the mean of the logarithms of some runs. */
+static void draw_side(uint64_t *seed, double wild, uint64_t slower, double *mean,
+                      double *variance)
+{
+    double values[RUNS_A_SIDE];
+    *mean = *variance = 0;
+    for (int i = 0; i < RUNS_A_SIDE; i++) {
+        values[i] = log((double)(draw(seed, wild) + slower));
+        *mean += values[i] / RUNS_A_SIDE;
+    }
+    for (int i = 0; i < RUNS_A_SIDE; i++)
+        *variance +=
+            (values[i] - *mean) * (values[i] - *mean) / (RUNS_A_SIDE - 1) / RUNS_A_SIDE;
+}
+
+/* How many of 100 gates fail that compare 20 figures, of which the first grew. */
+static double failing(double wild, uint64_t slower)
+{
+    enum { ROUNDS = 1000, N = 20 };
+    uint64_t seed = 7, n_failed = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        qp_gate_item items[N];
+        for (uint32_t i = 0; i < N; i++) {
+            double means[2], parts[2];
+            for (int side = 0; side < 2; side++)
+                draw_side(&seed, wild, side && !i ? slower : 0, &means[side], &parts[side]);
+            const double all = parts[0] + parts[1];
+            items[i] = item_of(i, 0, 0, 2);
+            items[i].growth.log = means[1] - means[0];
+            items[i].growth.error = sqrt(all);
+            items[i].growth.freedom =
+                all * all / (parts[0] * parts[0] + parts[1] * parts[1]) * (RUNS_A_SIDE - 1);
+        }
+        qp_gate_judge(items, N, RUNS_A_SIDE);
+        bool has_failed = false;
+        for (int i = 0; i < N; i++)
+            has_failed |= items[i].verdict == QP_VERDICT_FAIL;
+        n_failed += has_failed;
+    }
+    return (double)n_failed * 100 / ROUNDS;
+}
+
+static void one_gate_of_a_hundred_fails_by_chance(void **state)
+{
+    (void)state;
+    assert_true(failing(0, 0) <= 1.5);
+    assert_true(failing(0.1, 0) <= 1.5);   /* every tenth run is wild */
+    assert_true(failing(0, 100000) >= 99); /* 10 % slower, 1 % noise */
+}
+
 /* ---- rows -------------------------------------------------------------------------------- */
 
 /* A run: main calls each function of the list; then a second thread `other`. */
@@ -319,6 +485,34 @@ static void a_difference_within_the_noise_is_none(void **state)
     assert_row(d, "g", QP_DIFF_ALIKE, 0, 20, 20);
     assert_int_equal(row_named(d, "f")->self.noise, 49);
     assert_true(d->has_noise);
+    qp_diff_free(d);
+}
+
+/* Runs of f: 90, 100, 110 and 120, 130, 140. The means of the logarithms are 4.601820 and 4.865556, their variances
+ * 0.0100756 and 0.0059435. */
+static void growth_is_that_of_the_geometric_means(void **state)
+{
+    (void)state;
+    qp_diff *d = qp_diff_new(QP_DIFF_FUNCTIONS, false);
+    for (uint64_t i = 0; i < 3; i++) {
+        add(d, QP_DIFF_BASE, RUN({"f", 2, 90 + 10 * i}, {"g", 1 + i, 5}));
+        add(d, QP_DIFF_NEW, RUN({"f", 3, 120 + 10 * i}, {"g", 4, 5}));
+    }
+    assert_true(qp_diff_finish(d));
+    const uint32_t f = (uint32_t)(row_named(d, "f") - d->rows),
+                   g = (uint32_t)(row_named(d, "g") - d->rows);
+    const qp_growth time = qp_diff_growth(d, f, QP_DIFF_OF_SELF);
+    assert_true(fabs(time.sides[0] - 99.66555) < 1e-3);
+    assert_true(fabs(time.sides[1] - 129.74308) < 1e-3);
+    assert_true(fabs(time.log - 0.263736) < 1e-5);
+    assert_true(fabs(time.error - 0.0730733) < 1e-5); /* sqrt(0.0160191 / 3) */
+    /* 0.00533971^2 / (0.00335853^2 / 2 + 0.00198118^2 / 2) */
+    assert_true(fabs(time.freedom - 3.75046) < 1e-3);
+    assert_true(time.varies);
+    const qp_growth calls = qp_diff_growth(d, f, QP_DIFF_OF_COUNTED);
+    assert_false(calls.varies);
+    assert_true(calls.sides[0] == 2 && calls.sides[1] == 3 && calls.error == 0);
+    assert_true(qp_diff_growth(d, g, QP_DIFF_OF_COUNTED).varies); /* 1, 2 and 3 calls in base */
     qp_diff_free(d);
 }
 
@@ -530,6 +724,14 @@ int main(void)
         cmocka_unit_test(the_median_of_four_lies_between_the_middle_two),
         cmocka_unit_test(one_of_a_hundred_that_did_not_change_seems_to),
         cmocka_unit_test(disturbed_runs_neither_feign_a_change_nor_hide_one),
+        cmocka_unit_test(the_t_distribution_is_that_of_the_tables),
+        cmocka_unit_test(a_gate_fails_passes_or_cannot_tell),
+        cmocka_unit_test(many_figures_need_more_certainty),
+        cmocka_unit_test(a_figure_that_failed_is_no_chance_for_the_next),
+        cmocka_unit_test(what_does_not_matter_does_not_hold_up_a_gate),
+        cmocka_unit_test(without_noise_what_is_above_the_limit_is_not_certain),
+        cmocka_unit_test(one_gate_of_a_hundred_fails_by_chance),
+        cmocka_unit_test(growth_is_that_of_the_geometric_means),
         cmocka_unit_test(rows_are_new_gone_changed_or_alike),
         cmocka_unit_test(calls_of_the_collector_are_true_and_are_no_change),
         cmocka_unit_test(run_time_is_judged_where_there_is_waiting),

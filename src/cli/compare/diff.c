@@ -99,6 +99,9 @@ static void describe(qp_comparison *c, qp_diff_side side, const qp_model *m, con
     char labels[QP_LABELS_BYTES];
     r->last_path = path;
     memcpy(r->labels, qp_labels_join(labels, r->labels, m->run.labels), sizeof r->labels);
+    const uint64_t at = m->run.started_at;
+    r->first_at = r->first_path && r->first_at < at ? r->first_at : at;
+    r->last_at = r->last_at > at ? r->last_at : at;
     if (r->first_path) {
         r->has_programs |=
             strncmp(r->program, m->run.program, sizeof r->program_bytes - 1) != 0;
@@ -176,16 +179,17 @@ static qp_diff_sort sort_of(const qp_comparison *c)
     return c->sort == QP_DIFF_CALLS && !c->diff->has_calls ? QP_DIFF_SELF : c->sort;
 }
 
-static bool fits_filter(const qp_cli *cli, const qp_diff_row *row)
+static bool holds_up(const qp_comparison *c, const qp_diff_row *row)
 {
-    const char *filter = cli->args.filter;
-    return !filter || strstr(row->name, filter) || strstr(row->file, filter);
+    uint32_t item = c->gate.of_rows ? c->gate.of_rows[row - c->diff->rows] : 0;
+    return item && c->gate.items[item - 1].verdict != QP_VERDICT_PASS;
 }
 
-/* A function whose callees alone changed is shown with --sort=total. */
+/* A function whose callees alone changed is shown with --sort=total, and one that a gate does not let pass
+ * in any case. */
 static bool differs(const qp_comparison *c, const qp_diff_row *row)
 {
-    return row->state != QP_DIFF_ALIKE ||
+    return row->state != QP_DIFF_ALIKE || holds_up(c, row) ||
            (c->sort == QP_DIFF_TOTAL && qp_diff_is_outside(qp_diff_total(c->diff, row)));
 }
 
@@ -230,8 +234,11 @@ static bool is_small_change(const qp_comparison *c, const qp_diff_figure *f)
  * out those whose calls are equal and whose times hardly changed. */
 static bool is_small(const qp_comparison *c, const qp_diff_row *row)
 {
-    bool is_table = c->cli->args.format == QP_FORMAT_TEXT && !c->cli->args.diff.is_qxdiff;
-    return is_table && c->cli->args.limit && c->diff->has_times && !c->diff->has_noise &&
+    const unsigned format = c->cli->args.format;
+    bool is_table = (format == QP_FORMAT_TEXT || format == QP_FORMAT_MARKDOWN) &&
+                    !c->cli->args.diff.is_qxdiff;
+    return is_table && c->cli->args.limit && !holds_up(c, row) && c->diff->has_times &&
+           !c->diff->has_noise &&
            (row->state == QP_DIFF_CHANGED || row->state == QP_DIFF_ALIKE) &&
            !qp_diff_is_outside(&row->calls) && is_small_change(c, &row->self) &&
            (c->sort != QP_DIFF_TOTAL || is_small_change(c, &row->total));
@@ -242,7 +249,7 @@ static bool choose_rows(qp_comparison *c)
     const qp_diff *d = c->diff;
     c->rows = qp_alloc(d->n_rows, sizeof *c->rows);
     for (uint32_t i = 1; c->rows && i < d->n_rows; i++) {
-        if (!differs(c, &d->rows[i]) || !fits_filter(c->cli, &d->rows[i]))
+        if (!differs(c, &d->rows[i]) || !qp_diff_fits_filter(c->cli, &d->rows[i]))
             continue;
         if (is_small(c, &d->rows[i]))
             c->n_small++;
@@ -254,114 +261,31 @@ static bool choose_rows(qp_comparison *c)
     return c->rows != NULL;
 }
 
-/* ---- --fail-if-slower ------------------------------------------------------------------------ */
-
-/* By how many percent of `whole` a figure grew, if that is more than chance; else 0. */
-static double slower_by(const qp_diff_figure *f, uint64_t whole)
-{
-    int64_t change = qp_diff_change(f);
-    return change > 0 && whole && qp_diff_is_outside(f) ? (double)change * 100 / (double)whole
-                                                        : 0;
-}
-
-/* Whose self grew most; of filtered ones whose total grew most for what it was. */
-static const qp_diff_row *slowest(const qp_comparison *c, double *percent)
-{
-    const qp_diff_row *rows = c->diff->rows, *found = NULL;
-    bool is_own = c->cli->args.filter != NULL;
-    *percent = 0;
-    for (uint32_t i = 1; i < c->diff->n_rows; i++) {
-        if (!fits_filter(c->cli, &rows[i]))
-            continue;
-        const qp_diff_figure *f =
-            is_own ? qp_diff_total(c->diff, &rows[i]) : qp_diff_self(c->diff, &rows[i]);
-        const qp_diff_figure *whole = is_own ? f : qp_diff_total(c->diff, &rows[0]);
-        double grown = slower_by(f, whole->sides[QP_DIFF_BASE]);
-        if (grown > *percent) {
-            *percent = grown;
-            found = &rows[i];
-        }
-    }
-    return found;
-}
-
-/* @param of    "" or what the percents are of @param more  "" or where most of it is */
-static int fail_slower(const qp_comparison *c, const char *name, const qp_diff_figure *f,
-                       double percent, const char *of, const char *more)
-{
-    char base[QP_NUMBER_BYTES], new[QP_NUMBER_BYTES];
-    qp_cli_warn(c->cli, "slower: %s grew by %.1f %%%s (%s -> %s), more than %g %%%s", name,
-                percent, of, qp_diff_value(c, base, f->sides[QP_DIFF_BASE]),
-                qp_diff_value(c, new, f->sides[QP_DIFF_NEW]), c->cli->args.diff.slower, more);
-    return QP_EXIT_FAILED;
-}
-
-static bool has_fitting(const qp_comparison *c)
-{
-    for (uint32_t i = 1; i < c->diff->n_rows; i++)
-        if (fits_filter(c->cli, &c->diff->rows[i]))
-            return true;
-    return !c->cli->args.filter;
-}
-
-/* Without a filter the whole run and, against its time, each function; with one, each function that
- * fits, against its own time. */
-static int judge(const qp_comparison *c, int status)
-{
-    const qp_diff *d = c->diff;
-    const qp_diff_figure *whole = qp_diff_total(d, &d->rows[0]);
-    double limit = c->cli->args.diff.slower, percent;
-    char path[512] = "", name[600], more[700] = "", change[QP_NUMBER_BYTES];
-    if (limit < 0)
-        return status;
-    if (!c->diff->has_times)
-        return qp_cli_fail(c->cli, "--fail-if-slower needs times, and not all runs have them");
-    bool is_filtered = c->cli->args.filter != NULL;
-    if (!has_fitting(c))
-        return qp_cli_fail(c->cli, "--filter=%s matches no function: nothing was checked",
-                           c->cli->args.filter);
-    double of_whole = is_filtered ? 0 : slower_by(whole, whole->sides[QP_DIFF_BASE]);
-    const qp_diff_row *most = slowest(c, &percent);
-    if (most)
-        qp_diff_path(c, most, path, sizeof path);
-    if (of_whole > limit) {
-        if (most)
-            snprintf(more, sizeof more, "; most of it in %s: %s", path,
-                     qp_diff_amount(c, change, qp_diff_change(qp_diff_self(d, most))));
-        return fail_slower(c, d->is_by_run ? "total run time" : "total time", whole, of_whole,
-                           "", more);
-    }
-    if (percent <= limit)
-        return status;
-    snprintf(name, sizeof name, "%s%s of %s", is_filtered ? "total" : "self",
-             d->is_by_run ? " run time" : "", path);
-    return fail_slower(c, name, is_filtered ? qp_diff_total(d, most) : qp_diff_self(d, most),
-                       percent,
-                       is_filtered    ? ""
-                       : d->is_by_run ? " of all run time"
-                                      : " of all time",
-                       "");
-}
-
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int show(qp_comparison *c, qp_cli *cli, int status)
 {
-    bool is_text = cli->args.format == QP_FORMAT_TEXT;
+    bool is_short =
+        cli->args.format == QP_FORMAT_TEXT || cli->args.format == QP_FORMAT_MARKDOWN;
     if (cli->args.limit == UINT64_MAX)
-        cli->args.limit = is_text && !cli->args.diff.is_qxdiff ? 25 : 0;
+        cli->args.limit = is_short && !cli->args.diff.is_qxdiff ? 25 : 0;
     c->sort = sort_of(c);
+    int judged = qp_diff_judge(c);
+    if (judged != QP_EXIT_CLEAN)
+        return judged;
     if (!choose_rows(c))
         return qp_cli_fail_memory(cli);
     if (cli->args.format == QP_FORMAT_JSON)
         qp_diff_write_json(c, &cli->out);
     else if (cli->args.format == QP_FORMAT_CSV)
         qp_diff_write_csv(c, &cli->out);
+    else if (cli->args.format == QP_FORMAT_MARKDOWN)
+        qp_diff_write_markdown(c, &cli->out);
     else if (cli->args.diff.is_qxdiff)
         qp_diff_write_qxdiff(c, &cli->out);
     else if (!qp_diff_print(c))
         return qp_cli_fail_memory(cli);
-    return judge(c, status);
+    return qp_gate_print(c, status);
 }
 
 static bool is_good_usage(const qp_cli *cli)
@@ -389,6 +313,8 @@ static int run_diff(qp_cli *cli)
                         : cli->args.has_threads ? QP_DIFF_THREADS
                                                 : QP_DIFF_FUNCTIONS;
     qp_comparison c = {.cli = cli, .sort = (qp_diff_sort)cli->args.sort};
+    if (!qp_diff_read_limits(cli, &c.limits))
+        return QP_EXIT_UNUSABLE;
     c.diff = qp_diff_new(kind, args->ignores_system);
     if (c.diff)
         c.diff->is_elapsed = args->is_elapsed;
@@ -396,6 +322,7 @@ static int run_diff(qp_cli *cli)
     if (status != QP_EXIT_UNUSABLE)
         status = show(&c, cli, status);
     qp_free(c.rows);
+    qp_gate_fini(&c.gate);
     qp_diff_free(c.diff);
     return status;
 }
@@ -426,11 +353,13 @@ const qp_command qp_command_diff = {
             QP_YES("ignore-system", 'i', diff.ignores_system,
                    "comparison without functions that block or wait"),
             {"fail-if-slower", 0, QP_FLAG_REAL, "PERCENT", QP_FLAG_AT(diff.slower), NULL,
-             "limit of growth, in percent of the base's time, of the total and of each "
-             "function; exit "
-             "status 1 above it (with --filter: of each function that matches, in percent of "
-             "its own "
-             "time)"},
+             "limit of growth of the run's time and of each function's self time (with "
+             "--filter: total time), in percent of what it was; exit status 1 above it, 3 if "
+             "that may be noise"},
+            QP_TEXT(
+                "fail-if-more", 0, "LIMITS", diff.more,
+                "limits of growth of exact figures of each function: calls, bytes, objects, "
+                "instructions, as calls:0,bytes:2%; exit status 1 above them"),
             QP_YES("elapsed", 0, diff.is_elapsed,
                    "comparison by elapsed time, also where much of it is waiting; else by run "
                    "time"),
@@ -438,12 +367,14 @@ const qp_command qp_command_diff = {
             QP_YES("legend", 'l', diff.has_legend, "meaning of the signs"),
             QP_FLAG_THREAD,
             QP_FLAG_UNIT,
-            QP_FLAG_FORMAT,
+            QP_WORD("format", 0, "text|json|csv|markdown", format, NULL,
+                    "form of the output; markdown: for the comment of a pull request"),
             QP_FLAGS_COMMON},
     .examples = "qprof diff before.qprof after.qprof\n"
                 "qprof diff --base old-*.qprof --new new-*.qprof\n"
                 "qprof diff --paths --focus=parse before.qprof after.qprof\n"
-                "qprof diff --fail-if-slower=5 --base old-*.qprof --new new-*.qprof",
+                "qprof diff --fail-if-slower=20 --base old-*.qprof --new new-*.qprof\n"
+                "qprof diff --fail-if-more=calls:0,bytes:2% before.qprof after.qprof",
     .schemas = (const qp_schema[]){{"diff", qp_diff_document}, {.name = NULL}},
     .threads = QP_THREADS_JOINED,
     .run = run_diff};

@@ -147,7 +147,37 @@ static void print_states(const qp_comparison *c)
                           "except with --limit=0)",
                           qp_unit_count(count, c->n_small));
     }
-    qp_out_text(s->out, "\n\n");
+    qp_out_text(s->out, "\n");
+}
+
+/* "calls of f, bytes of g and 3 more" */
+static void print_varying(const qp_comparison *c)
+{
+    enum { MOST = 5 };
+    const qp_screen *s = &c->cli->screen;
+    const qp_gate *gate = &c->gate;
+    char subject[QP_GATE_BYTES], number[QP_NUMBER_BYTES];
+    size_t n = 0, at = 0;
+    for (const qp_gate_item *item; n < MOST && (item = qp_gate_varying(gate, &at));) {
+        qp_out_text(s->out, n++ ? ", " : "");
+        qp_screen_name(s, qp_gate_subject(c, item, subject), 0);
+    }
+    if (gate->n_varying > n)
+        qp_out_format(s->out, " and %s more", qp_unit_count(number, gate->n_varying - n));
+}
+
+static void print_gate(const qp_comparison *c)
+{
+    const qp_screen *s = &c->cli->screen;
+    char summary[QP_GATE_BYTES];
+    if (!c->limits.is_set)
+        return;
+    qp_header_line(s, "gate", "%s", qp_gate_summary(c, summary));
+    if (!c->gate.n_varying)
+        return;
+    qp_header_label(s, "varying");
+    print_varying(c);
+    qp_out_text(s->out, ": judged by their noise\n");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -367,6 +397,8 @@ bool qp_diff_print(const qp_comparison *c)
     print_whole(c);
     print_noise(c);
     print_states(c);
+    print_gate(c);
+    qp_out_char(c->cli->screen.out, '\n');
     if (c->n_rows)
         is_good = print_table(c);
     else

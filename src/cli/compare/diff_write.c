@@ -1,4 +1,6 @@
 /* diff_write.c: a comparison for programs: JSON, CSV, and the lines of Quantify's qxdiff. */
+#include <math.h>
+
 #include "base/containers/alloc.h"
 #include "base/text/text.h"
 #include "cli/compare/diff.h"
@@ -29,16 +31,26 @@ static const qp_field figure_fields[] = {
     {.key = NULL}};
 #undef AT
 
-enum { IS_PATH = 1, HAS_WAITS = 2 };
+enum { IS_PATH = 1, HAS_WAITS = 2, HAS_GATE = 4, HAS_HALF = 8 };
 
 typedef struct {
     qp_diff_row row;
     figure_row calls, self, total, self_run, total_run;
     const char *state, *path; /* path: of CSV */
+    const char *verdict;      /* "": it was not judged */
     const qp_diff *diff;
 } diff_row;
 
-static diff_row row_of(const qp_diff *d, const qp_diff_row *row)
+static const char *const verdict_words[QP_VERDICTS] = {"pass", "fail", "cannot-tell"};
+#define VERDICT_WORDS "pass|fail|cannot-tell"
+
+static const char *verdict_of(const qp_comparison *c, const qp_diff_row *row)
+{
+    const uint32_t item = c->gate.of_rows ? c->gate.of_rows[row - c->diff->rows] : 0;
+    return item ? verdict_words[c->gate.items[item - 1].verdict] : "";
+}
+
+static diff_row row_of(const qp_comparison *c, const qp_diff_row *row)
 {
     return (diff_row){.row = *row,
                       .calls = {row->calls, qp_diff_change(&row->calls)},
@@ -47,7 +59,8 @@ static diff_row row_of(const qp_diff *d, const qp_diff_row *row)
                       .self_run = {row->self_run, qp_diff_change(&row->self_run)},
                       .total_run = {row->total_run, qp_diff_change(&row->total_run)},
                       .state = state_words[row->state],
-                      .diff = d};
+                      .verdict = verdict_of(c, row),
+                      .diff = c->diff};
 }
 
 /* The names on a path, outermost first. */
@@ -91,6 +104,10 @@ static const qp_field row_fields[] = {
     {"path", NULL, "paths: names, outermost first; at most the innermost 256", QP_FIELD_TEXTS,
      .write = write_path, .flags = QP_FIELD_OPTIONAL, .needs = IS_PATH},
     {"", NULL, NULL, QP_FIELD_PART, .sub = figures_fields},
+    {"verdict", NULL,
+     "of its figures the worst, with --fail-if-slower or --fail-if-more; null: none was judged",
+     QP_FIELD_WORD, AT(verdict), .words = VERDICT_WORDS,
+     .flags = QP_FIELD_OPTIONAL | QP_FIELD_NULLABLE, .needs = HAS_GATE},
     {.key = NULL}};
 
 static const qp_field csv_fields[] = {
@@ -125,8 +142,90 @@ static const qp_field csv_fields[] = {
     {"change_total_run", NULL, NULL, QP_FIELD_CHANGE, AT(total_run.change),
      .flags = QP_FIELD_UNIT, .needs = HAS_WAITS},
     {"noise_total_run", NULL, NULL, QP_FIELD_TIME, AT(total_run.f.noise), .needs = HAS_WAITS},
+    {"verdict", NULL, NULL, QP_FIELD_WORD, AT(verdict), .needs = HAS_GATE},
     {.key = NULL}};
 #undef AT
+
+/* ---- the gate -------------------------------------------------------------------------------- */
+
+typedef struct {
+    qp_diff_row row;
+    const char *figure, *limit, *verdict;
+    uint64_t base, new, n_runs;
+    double half; /* percent of new */
+    bool varies;
+} item_row;
+
+#define AT(member) QP_FIELD_AT(item_row, member)
+static const qp_field item_fields[] = {
+    {"figure", NULL, "what was judged", QP_FIELD_WORD, AT(figure),
+     .words =
+         "self time|total time|self run time|total run time|calls|bytes|objects|instructions"},
+    {"name", NULL, "display name; \"\": the whole run", QP_FIELD_NAME, AT(row.name)},
+    {"file", NULL, "source as registered, \"\" without one", QP_FIELD_NAME, AT(row.file)},
+    {"line", NULL, "first line; 0: unknown", QP_FIELD_COUNT, AT(row.line)},
+    {"verdict", NULL, "of this figure", QP_FIELD_WORD, AT(verdict), .words = VERDICT_WORDS},
+    {"base", NULL, "geometric mean of the runs of base", QP_FIELD_COUNT, AT(base)},
+    {"new", NULL, "geometric mean of the runs of new", QP_FIELD_COUNT, AT(new)},
+    {"noise_percent", NULL,
+     "in 99 of 100 comparisons the growth is at most so many percent of base larger; missing: "
+     "unknown",
+     QP_FIELD_PERCENT, AT(half), .flags = QP_FIELD_OPTIONAL, .needs = HAS_HALF},
+    {"limit", NULL, "growth that is allowed", QP_FIELD_NAME, AT(limit)},
+    {"varies", NULL, "of a count: the runs of one side differ, and it is judged by its noise",
+     QP_FIELD_YES, AT(varies)},
+    {"runs_needed", NULL, "runs a side that would do; null: it has a verdict, or more than 64",
+     QP_FIELD_COUNT, AT(n_runs), .flags = QP_FIELD_NULLABLE},
+    {.key = NULL}};
+#undef AT
+
+static uint64_t runs_of(uint32_t n)
+{
+    return n && n <= QP_RUNS_MOST ? n : QP_FIELD_NONE;
+}
+
+/* What does not pass, and counts that vary. */
+static void write_items(qp_json *json, const void *row);
+
+typedef struct {
+    const qp_comparison *c;
+    const char *verdict;
+    uint64_t n_judged, n_runs;
+} gate_row;
+
+#define AT(member) QP_FIELD_AT(gate_row, member)
+static const qp_field gate_fields[] = {
+    {"verdict", NULL, "of all figures the worst", QP_FIELD_WORD, AT(verdict),
+     .words = VERDICT_WORDS},
+    {"judged", NULL, "figures that were judged", QP_FIELD_COUNT, AT(n_judged)},
+    {"runs_needed", NULL, "runs a side that would do; null: it has a verdict, or more than 64",
+     QP_FIELD_COUNT, AT(n_runs), .flags = QP_FIELD_NULLABLE},
+    {"figures", NULL, "figures that do not pass, the worst first, and counts that vary",
+     QP_FIELD_ROWS, .sub = item_fields, .write = write_items},
+    {.key = NULL}};
+#undef AT
+
+static void write_items(qp_json *json, const void *row)
+{
+    const qp_comparison *c = ((const gate_row *)row)->c;
+    for (size_t i = 0; i < c->gate.n_items; i++) {
+        const qp_gate_item *item = &c->gate.items[i];
+        const bool varies = qp_gate_is_count(item) && !item->is_exact;
+        if (item->verdict == QP_VERDICT_PASS && !varies)
+            continue;
+        char limit[QP_NUMBER_BYTES];
+        const item_row r = {.row = c->diff->rows[item->row],
+                            .figure = qp_gate_figure(item),
+                            .limit = qp_gate_limit(c, item, limit),
+                            .verdict = verdict_words[item->verdict],
+                            .base = (uint64_t)llround(item->growth.sides[QP_DIFF_BASE]),
+                            .new = (uint64_t)llround(item->growth.sides[QP_DIFF_NEW]),
+                            .n_runs = runs_of(item->n_runs),
+                            .half = exp(item->growth.log) * expm1(item->half) * 100,
+                            .varies = varies};
+        qp_row_json(json, NULL, item_fields, item->half < 0 ? 0 : HAS_HALF, &r);
+    }
+}
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -168,20 +267,22 @@ typedef struct {
     qp_diff diff;
     diff_row whole;
     side_row base, new;
+    gate_row gate;
     const char *unit, *clock, *compared;
 } document;
 
-static unsigned has_of(const qp_diff *d)
+static unsigned has_of(const qp_comparison *c)
 {
-    return (d->kind == QP_DIFF_PATHS ? IS_PATH : 0) | (d->has_waits ? HAS_WAITS : 0);
+    return (c->diff->kind == QP_DIFF_PATHS ? IS_PATH : 0) |
+           (c->diff->has_waits ? HAS_WAITS : 0) | (c->limits.is_set ? HAS_GATE : 0);
 }
 
 static void write_rows(qp_json *json, const void *row)
 {
     const qp_comparison *c = ((const document *)row)->c;
     for (size_t i = 0; i < limited(c); i++) {
-        diff_row r = row_of(c->diff, &c->diff->rows[c->rows[i]]);
-        qp_row_json(json, NULL, row_fields, has_of(c->diff), &r);
+        diff_row r = row_of(c, &c->diff->rows[c->rows[i]]);
+        qp_row_json(json, NULL, row_fields, has_of(c), &r);
     }
 }
 
@@ -216,6 +317,8 @@ const qp_field qp_diff_document[] = {
      .words = "functions|paths|threads"},
     {"whole", NULL, "all functions together", QP_FIELD_OBJECT, AT(whole),
      .sub = figures_fields},
+    {"gate", NULL, "what --fail-if-slower and --fail-if-more found", QP_FIELD_OBJECT, AT(gate),
+     .sub = gate_fields, .flags = QP_FIELD_OPTIONAL, .needs = HAS_GATE},
     {"states", NULL, "number of rows of each state, listed or not", QP_FIELD_OBJECT,
      .bytes = sizeof(document), .sub = state_fields},
     {"rows", NULL, "differences that fit the filter, in the order of --sort", QP_FIELD_ROWS,
@@ -233,17 +336,19 @@ static side_row side_of(const qp_comparison *c, qp_diff_side side, const qp_list
 void qp_diff_write_json(const qp_comparison *c, qp_out *out)
 {
     static const char *const kinds[] = {"functions", "paths", "threads"};
-    const document d = {.c = c,
-                        .diff = *c->diff,
-                        .whole = row_of(c->diff, &c->diff->rows[0]),
-                        .base = side_of(c, QP_DIFF_BASE, &c->cli->args.diff.base),
-                        .new = side_of(c, QP_DIFF_NEW, &c->cli->args.diff.new),
-                        .unit = c->unit_text,
-                        .clock = c->clock_text,
-                        .compared = kinds[c->diff->kind]};
+    const document d = {
+        .c = c,
+        .diff = *c->diff,
+        .whole = row_of(c, &c->diff->rows[0]),
+        .base = side_of(c, QP_DIFF_BASE, &c->cli->args.diff.base),
+        .new = side_of(c, QP_DIFF_NEW, &c->cli->args.diff.new),
+        .gate = {c, verdict_words[c->gate.verdict], c->gate.n_items, runs_of(c->gate.n_runs)},
+        .unit = c->unit_text,
+        .clock = c->clock_text,
+        .compared = kinds[c->diff->kind]};
     qp_json json;
     qp_json_init(&json, out);
-    qp_row_json(&json, NULL, qp_diff_document, has_of(c->diff), &d);
+    qp_row_json(&json, NULL, qp_diff_document, has_of(c), &d);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
@@ -252,9 +357,9 @@ void qp_diff_write_csv(const qp_comparison *c, qp_out *out)
 {
     char path[1024];
     qp_csv csv;
-    qp_csv_begin(&csv, out, csv_fields, NULL, has_of(c->diff), c->unit_text);
+    qp_csv_begin(&csv, out, csv_fields, NULL, has_of(c), c->unit_text);
     for (size_t i = 0; i < limited(c); i++) {
-        diff_row row = row_of(c->diff, &c->diff->rows[c->rows[i]]);
+        diff_row row = row_of(c, &c->diff->rows[c->rows[i]]);
         row.path = qp_diff_path(c, &row.row, path, sizeof path);
         qp_csv_row(&csv, &row);
     }

@@ -16,7 +16,7 @@
 
 enum { QP_LIST_MOST = 64 };
 
-typedef enum { QP_FORMAT_TEXT, QP_FORMAT_JSON, QP_FORMAT_CSV } qp_format;
+typedef enum { QP_FORMAT_TEXT, QP_FORMAT_JSON, QP_FORMAT_CSV, QP_FORMAT_MARKDOWN } qp_format;
 typedef enum { QP_COLOR_AUTO, QP_COLOR_ALWAYS, QP_COLOR_NEVER } qp_color;
 
 /* Values of a flag that may be given several times, or once with ':' between them. */
@@ -34,7 +34,7 @@ typedef struct {
     unsigned view, annotations, by; /* positions in the words of the flag */
     unsigned partial;               /* the same; UINT_MAX: not given */
     bool has_functions, has_uncovered, is_unadjusted, is_forced, is_layered, has_only_missed,
-        has_contexts, has_blocks, is_relative, is_lcov2, is_gcovr7;
+        has_contexts, has_blocks, is_relative, is_lcov2, is_gcovr7, is_no_lower;
     bool has_calls, has_counts, has_not_executed;
     double lines_under, branches_under, functions_under; /* percent; < 0: not given */
     const char *root, *adjustments, *git, *repo, *patch, *only, *thresholds, *test;
@@ -45,7 +45,8 @@ typedef struct {
 typedef struct {
     qp_list base, new;
     bool has_paths, has_legend, is_qxdiff, ignores_system, is_elapsed;
-    double slower; /* percent of --fail-if-slower; < 0: not given */
+    double slower;    /* percent of --fail-if-slower; < 0: not given */
+    const char *more; /* of --fail-if-more; NULL: not given */
 } qp_diff_args;
 
 /* The part of a profile that is shown: cli/show/collapse.c. */
@@ -224,7 +225,13 @@ bool qp_args_time(const char *text, uint64_t *ns);
 /* ---- a run of the tool ---------------------------------------------------------------------- */
 
 /* Exit status of the tool. */
-enum { QP_EXIT_CLEAN = 0, QP_EXIT_SALVAGED = 1, QP_EXIT_FAILED = 1, QP_EXIT_UNUSABLE = 2 };
+enum {
+    QP_EXIT_CLEAN = 0,
+    QP_EXIT_SALVAGED = 1,
+    QP_EXIT_FAILED = 1,
+    QP_EXIT_UNUSABLE = 2,
+    QP_EXIT_UNSURE = 3
+};
 
 typedef struct qp_cli {
     const qp_command *command;

@@ -143,7 +143,7 @@ const char *const qp_help_concepts =
     "like\n"
     "finished ones.\n"
     "Exit status: 0 clean; 1 the profile was damaged, or a check failed; 2 unusable input\n"
-    "or wrong usage.";
+    "or wrong usage; 3 a check cannot tell.";
 
 void qp_help_all(const qp_cli *cli)
 {

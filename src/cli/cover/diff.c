@@ -142,6 +142,54 @@ static const qp_field document_fields[] = {
      .sub = sides_fields},
     {.key = NULL}};
 
+/* ---- --fail-if-lower ------------------------------------------------------------------------- */
+
+static uint64_t missed_of(const qp_cover_totals *t)
+{
+    uint64_t n_hit = 0, n = 0;
+    if (t)
+        figure_of(t, &n_hit, &n);
+    return n - n_hit;
+}
+
+static const qp_cover_diff_row *worst_file(const qp_cover_diff *d)
+{
+    const qp_cover_diff_row *worst = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < d->n_files; i++) {
+        const uint64_t was = missed_of(d->files[i].was), is = missed_of(d->files[i].is);
+        if (is > was && is - was > most) {
+            most = is - was;
+            worst = &d->files[i];
+        }
+    }
+    return worst;
+}
+
+/* Fewer lines that were hit make the share lower as well: it fails only if more lines are missed. */
+static int judge(const qp_cli *cli, const qp_cover_diff *d, const qp_cover_totals *base,
+                 const qp_cover_totals *now, int status)
+{
+    char was[QP_NUMBER_BYTES], is[QP_NUMBER_BYTES], more[QP_NUMBER_BYTES];
+    uint64_t hit[2], all[2];
+    figure_of(base, &hit[0], &all[0]);
+    figure_of(now, &hit[1], &all[1]);
+    if (!all[0] || !all[1])
+        return qp_cli_fail(cli, "--fail-if-lower: no coverage in %s: nothing was checked",
+                           cli->args.operands[all[0] ? 1 : 0]);
+    const uint64_t missed[2] = {all[0] - hit[0], all[1] - hit[1]};
+    const bool is_lower = (double)hit[1] * (double)all[0] < (double)hit[0] * (double)all[1];
+    if (!is_lower || missed[1] <= missed[0])
+        return status;
+    const qp_cover_diff_row *worst = worst_file(d);
+    qp_cli_warn(cli, "lower: %s %% of all %s became %s %%, %s more are missed%s%s",
+                qp_unit_share(was, hit[0], all[0], 2), base->lines ? "lines" : "functions",
+                qp_unit_share(is, hit[1], all[1], 2),
+                qp_unit_count(more, missed[1] - missed[0]), worst ? "; most of them in " : "",
+                worst ? worst->name : "");
+    return QP_EXIT_FAILED;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static int compare(qp_cli *cli)
@@ -161,6 +209,8 @@ static int compare(qp_cli *cli)
         is_good = print_text(cli, d, base, now);
     if (status != QP_EXIT_UNUSABLE && (!d || !is_good))
         status = qp_cli_fail_memory(cli);
+    else if (d && cli->args.cover.is_no_lower)
+        status = judge(cli, d, &base->totals, &now->totals, status);
     qp_cover_diff_free(d);
     qp_cover_free(base);
     qp_cover_free(now);
@@ -172,6 +222,9 @@ static int run_diff(qp_cli *cli)
     const qp_cover_args *a = &cli->args.cover;
     if (a->git && a->patch)
         return qp_cli_fail(cli, "--git and --patch cannot be combined");
+    if (a->is_no_lower && (a->git || a->patch))
+        return qp_cli_fail(cli, "--fail-if-lower compares two profiles; for changed lines use "
+                                "--fail-under");
     if (a->git || a->patch)
         return qp_cover_show_changes(cli);
     if (a->lines_under >= 0 || a->annotations || a->repo)
@@ -202,6 +255,10 @@ const qp_command qp_command_cover_diff = {
              "only lines that this patch changes, as git diff or diff -u writes it"},
             {"fail-under", 0, QP_FLAG_PERCENT, "PERCENT", QP_COVER_AT(lines_under), NULL,
              "limit of hit lines among the changed ones; exit status 1 below it"},
+            {"fail-if-lower", 0, QP_FLAG_YES, NULL, QP_COVER_AT(is_no_lower), NULL,
+             "exit status 1 if a smaller part of all lines is hit than in the old profile, and "
+             "more "
+             "lines are missed"},
             {"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
              "of two profiles: rows for functions that changed"},
             QP_COVER_FLAG_NOTES,
@@ -212,6 +269,7 @@ const qp_command qp_command_cover_diff = {
                                    {"cover-changes", qp_cover_changes_document},
                                    {.name = NULL}},
     .examples = "qprof cover diff old.qprof new.qprof\n"
+                "qprof cover diff --fail-if-lower old.qprof new.qprof\n"
                 "qprof cover diff --git=main --fail-under=90\n"
                 "git diff -U0 main | qprof cover diff --patch=- run.qprof\n"
                 "qprof cover diff --git=main --annotations=github",

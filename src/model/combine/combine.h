@@ -3,6 +3,7 @@
 #define QP_MODEL_COMBINE_COMBINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/text/error.h"
@@ -54,6 +55,21 @@ typedef enum {
     QP_DIFF_STATES
 } qp_diff_state;
 
+/* What is compared. Counted calls, bytes, objects and instructions are exact, but for those of the garbage
+ * collector, which are in none of them: how often it begins is chance. */
+typedef enum {
+    QP_DIFF_OF_CALLS,
+    QP_DIFF_OF_COUNTED, /* calls */
+    QP_DIFF_OF_SELF,
+    QP_DIFF_OF_TOTAL,
+    QP_DIFF_OF_SELF_RUN,
+    QP_DIFF_OF_TOTAL_RUN,
+    QP_DIFF_OF_BYTES, /* allocated by itself, as are objects */
+    QP_DIFF_OF_OBJECTS,
+    QP_DIFF_OF_INSTRUCTIONS, /* of the host's machine, of functions on all threads */
+    QP_DIFF_MEASURES
+} qp_diff_measure;
+
 typedef struct {
     uint64_t sides[QP_DIFF_SIDES]; /* medians of the runs; a run without the row counts as 0 */
     uint64_t noise;                /* a difference up to this may be chance; 0: none is */
@@ -83,6 +99,8 @@ typedef struct {
     bool has_times;  /* in all runs; else only calls are compared, and times are 0 */
     bool has_calls;  /* counted in all runs; else only times are compared, and calls are 0 */
     bool has_waits;  /* run time is known in all runs; else it is 0 */
+    bool has_memory; /* allocations are known in all runs; else they are 0 */
+    bool has_instructions; /* are known in all runs, of functions on all threads; else 0 */
     bool is_by_run;  /* it is judged: much of one side was waiting; set by qp_diff_finish() */
     bool is_elapsed; /* elapsed time is judged in any case; set before qp_diff_finish() */
     uint32_t n_runs[QP_DIFF_SIDES];
@@ -122,6 +140,53 @@ const qp_diff_figure *qp_diff_self(const qp_diff *d, const qp_diff_row *row);
 const qp_diff_figure *qp_diff_total(const qp_diff *d, const qp_diff_row *row);
 /* The part of an elapsed time that is not run time. */
 qp_diff_figure qp_diff_wait(const qp_diff_figure *elapsed, const qp_diff_figure *run);
+
+/* ---- growth ------------------------------------------------------------------------------ */
+
+/* How much a figure grew. Times vary in proportion, so logarithms are compared: 0.26 is 30 % more. */
+typedef struct {
+    double
+        sides[QP_DIFF_SIDES]; /* geometric means of the runs; what is 0 counts as 1 in them */
+    double log;               /* ln(new / base) */
+    double error;             /* standard error of log; < 0: unknown, one exact run a side */
+    double freedom;           /* degrees of freedom of error; 0: many */
+    double spread;            /* standard deviation of one run's logarithm */
+    bool varies;              /* the runs of one side differ */
+} qp_growth;
+
+qp_growth qp_diff_growth(const qp_diff *d, uint32_t row, qp_diff_measure measure);
+
+typedef enum { QP_VERDICT_PASS, QP_VERDICT_FAIL, QP_VERDICT_UNSURE, QP_VERDICTS } qp_verdict;
+
+enum { QP_RUNS_USUAL = 5, QP_RUNS_MOST = 64 }; /* a side: to begin with; that can be compared */
+
+/* One figure of a row that a gate judges. */
+typedef struct {
+    uint32_t row;
+    qp_diff_measure measure;
+    qp_growth growth;
+    double limit;  /* ln of the growth that is allowed: ln(1.2) of 20 % */
+    double least;  /* >= limit: what may hide in the noise and does not matter */
+    bool is_exact; /* there is no noise: it has a verdict already */
+    qp_verdict verdict;
+    double half;     /* of the interval of growth.log, 99 of 100; < 0: unknown */
+    double chance;   /* of so much growth if nothing changed */
+    uint32_t n_runs; /* unsure: runs a side that would do; more than QP_RUNS_MOST: too many */
+} qp_gate_item;
+
+/** Judge figures by their noise.
+ *
+ * A figure fails if it grew by more than its limit, and if that is not chance: Welch's t-test, corrected for the
+ * number of figures (Holm), errs in one of 100 gates. It passes if its growth is at most `least` with a
+ * certainty of 99 of 100. Else nobody can tell.
+ * @param items   are reordered
+ * @param n_runs  of the side that has more: n_runs of an item is larger */
+void qp_gate_judge(qp_gate_item *items, size_t n, uint32_t n_runs);
+
+/* Student's t: the chance of a value above t. @param freedom  0: many, the normal distribution */
+double qp_student_above(double t, double freedom);
+/* The value that is exceeded with this chance, < 0.5. */
+double qp_student_value(double chance, double freedom);
 
 /* ---- noise ------------------------------------------------------------------------------- */
 

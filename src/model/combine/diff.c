@@ -1,60 +1,23 @@
-/* diff.c: rows of two sides, their medians, and what of a difference may be chance.
+/* diff.c: the runs of two sides: which functions, paths and threads are the same, and their figures.
  *
  * What a run has of a row is a sample, chained to the row. Start reading at add_functions();
- * statistics are in noise.c. */
+ * diff_rows.c makes rows of the samples. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/containers/alloc.h"
-#include "base/containers/dict.h"
-#include "model/combine/combine.h"
+#include "model/combine/diff.h"
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
-/* COUNTED: of the calls, those that are not the garbage collector's. How often that began is chance. */
-typedef enum { CALLS, COUNTED, SELF, TOTAL, SELF_RUN, TOTAL_RUN, FIGURES } figure;
-
-/* A row of one run. */
-typedef struct sample {
-    struct sample *next;
-    qp_diff_side side;
-    uint32_t run;
-    uint64_t figures[FIGURES];
-    double variances[FIGURES]; /* of estimates */
-} sample;
-
-/* What is compared under one name. Of a function, in the run added last. */
-typedef struct {
-    const char *name, *module, *file;
-    uint32_t line, next;   /* next: of the same hash; of functions not used */
-    uint64_t shape, calls; /* of functions, see qp_pair_item */
-} identity;
+typedef qp_diff_sample sample;
+typedef qp_diff_identity identity;
+typedef qp_diff_entry entry;
 
 /* Functions whose names and files differ in lines at most. */
 typedef struct {
     uint32_t *identities; /* [n] in the order of the text */
     uint32_t n, next;     /* next: of the same hash; + 1; 0: none */
 } group;
-
-typedef struct {
-    uint32_t identity, parent;
-    bool has_hidden;
-    sample *samples; /* the newest first */
-} entry;
-
-struct qp_diff_private {
-    qp_diff diff;
-    bool ignores_system, is_estimated;
-    char unit[16], clock[32];        /* of all runs; "": none was added yet */
-    qp_arena arena;                  /* texts and samples */
-    qp_buf identities;               /* identity; 0 is the whole run's */
-    qp_buf entries;                  /* entry; 0 is the whole run */
-    qp_buf groups;                   /* group */
-    qp_dict by_name;                 /* hash of an identity -> the newest one with it */
-    qp_dict by_stem;                 /* hash of a group -> the newest one with it, + 1 */
-    qp_dict by_path;                 /* parent entry, identity -> entry */
-    uint32_t *newest[QP_DIFF_SIDES]; /* identity of each method of the newest run; NULL: none */
-};
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -364,15 +327,20 @@ static bool is_wanted(const addition *a, uint32_t node)
            (a->thread == QP_ALL_THREADS || n->thread == a->thread);
 }
 
-static uint64_t counted_calls(const qp_model *m, const qp_model_node *n)
+static bool is_collector(const qp_model *m, const qp_model_node *n)
 {
-    return qp_method_is_collector(m->methods[n->method].name) ? 0 : n->f.calls;
+    return qp_method_is_collector(m->methods[n->method].name);
 }
 
-static void add_calls(sample *s, const qp_model *m, const qp_model_node *n)
+/* Of the node itself. */
+static void add_counts(sample *s, const qp_model *m, const qp_model_node *n)
 {
-    add_to(&s->figures[CALLS], n->f.calls);
-    add_to(&s->figures[COUNTED], counted_calls(m, n));
+    add_to(&s->figures[QP_DIFF_OF_CALLS], n->f.calls);
+    if (is_collector(m, n))
+        return;
+    add_to(&s->figures[QP_DIFF_OF_COUNTED], n->f.calls);
+    add_to(&s->figures[QP_DIFF_OF_BYTES], n->f.memory.bytes);
+    add_to(&s->figures[QP_DIFF_OF_OBJECTS], n->f.memory.objects);
 }
 
 /* A method of one name has one row, even if the run has several of that name: their total is
@@ -388,12 +356,12 @@ static void enter_node(void *context, uint32_t i)
     a->has_failed |= !s;
     if (!s)
         return;
-    add_calls(s, a->m, n);
-    add_to(&s->figures[SELF], n->f.self);
-    add_to(&s->figures[SELF_RUN], qp_figures_self_run(&n->f));
+    add_counts(s, a->m, n);
+    add_to(&s->figures[QP_DIFF_OF_SELF], n->f.self);
+    add_to(&s->figures[QP_DIFF_OF_SELF_RUN], qp_figures_self_run(&n->f));
     if (a->n_open[at]++ == 0) {
-        add_to(&s->figures[TOTAL], n->f.total);
-        add_to(&s->figures[TOTAL_RUN], qp_figures_total_run(&n->f));
+        add_to(&s->figures[QP_DIFF_OF_TOTAL], n->f.total);
+        add_to(&s->figures[QP_DIFF_OF_TOTAL_RUN], qp_figures_total_run(&n->f));
     }
     entry_at(a->own, at)->has_hidden |= n->has_hidden;
 }
@@ -410,7 +378,8 @@ static void convert(const addition *a, uint32_t at)
 {
     sample *s = entry_at(a->own, at)->samples;
     bool is_of_run = s && s->side == a->side && s->run == a->own->diff.n_runs[a->side];
-    for (figure which = SELF; is_of_run && which < FIGURES; which++)
+    for (qp_diff_measure which = QP_DIFF_OF_SELF; is_of_run && which <= QP_DIFF_OF_TOTAL_RUN;
+         which++)
         s->figures[which] = qp_model_ns(a->m, s->figures[which]);
 }
 
@@ -427,11 +396,26 @@ static bool add_variances(addition *a)
         is_ok = s != NULL;
         if (!s)
             break;
-        s->variances[SELF] += variance_of(m, flat[i].self_half);
-        s->variances[TOTAL] += variance_of(m, flat[i].total_half);
+        s->self_variance += variance_of(m, flat[i].self_half);
+        s->total_variance += variance_of(m, flat[i].total_half);
     }
     qp_free(flat);
     return is_ok;
+}
+
+/* They are known of functions alone, not of their paths. */
+static bool add_instructions(addition *a)
+{
+    const qp_model *m = a->m;
+    for (uint32_t i = 1; i < m->n_methods; i++) {
+        if (!a->identities[i] || !m->methods[i].instructions)
+            continue;
+        sample *s = sample_of(a->own, a->side, a->entries[i]);
+        if (!s)
+            return false;
+        add_to(&s->figures[QP_DIFF_OF_INSTRUCTIONS], m->methods[i].instructions);
+    }
+    return true;
 }
 
 static bool add_functions(addition *a)
@@ -447,7 +431,7 @@ static bool add_functions(addition *a)
             return false;
     for (qp_walk w = {.m = m}; qp_walk_next(&w);)
         (w.is_entry ? enter_node : leave_node)(a, w.node);
-    if (a->has_failed || (m->run.is_estimated && !add_variances(a)))
+    if (a->has_failed || (m->run.is_estimated && !add_variances(a)) || !add_instructions(a))
         return false;
     for (uint32_t i = 1; i < a->own->entries.n; i++)
         convert(a, i);
@@ -471,20 +455,20 @@ static bool add_paths(addition *a)
         if (!s)
             return false;
         a->entries[i] = at;
-        add_calls(s, m, n);
-        add_to(&s->figures[SELF], qp_model_ns(m, n->f.self));
-        add_to(&s->figures[TOTAL], qp_model_ns(m, n->f.total));
-        add_to(&s->figures[SELF_RUN], qp_model_ns(m, qp_figures_self_run(&n->f)));
-        add_to(&s->figures[TOTAL_RUN], qp_model_ns(m, qp_figures_total_run(&n->f)));
-        s->variances[SELF] += variance_of(m, n->f.self_half);
-        s->variances[TOTAL] += variance_of(m, n->f.total_half);
+        add_counts(s, m, n);
+        add_to(&s->figures[QP_DIFF_OF_SELF], qp_model_ns(m, n->f.self));
+        add_to(&s->figures[QP_DIFF_OF_TOTAL], qp_model_ns(m, n->f.total));
+        add_to(&s->figures[QP_DIFF_OF_SELF_RUN], qp_model_ns(m, qp_figures_self_run(&n->f)));
+        add_to(&s->figures[QP_DIFF_OF_TOTAL_RUN], qp_model_ns(m, qp_figures_total_run(&n->f)));
+        s->self_variance += variance_of(m, n->f.self_half);
+        s->total_variance += variance_of(m, n->f.total_half);
         entry_at(a->own, at)->has_hidden |= n->has_hidden;
     }
     return true;
 }
 
-/* Threads that share a name are one row. */
-static bool add_each_thread(addition *a, const uint64_t *of_collector)
+/* Threads that share a name are one row. @param sums  [n_threads] of their paths */
+static bool add_each_thread(addition *a, const sample *sums)
 {
     for (uint32_t i = 1; i < a->m->n_threads; i++) {
         const qp_model_thread *th = &a->m->threads[i];
@@ -498,27 +482,29 @@ static bool add_each_thread(addition *a, const uint64_t *of_collector)
         uint64_t total = qp_model_ns(a->m, th->total);
         uint64_t run = qp_model_ns(a->m, qp_figures_total_run(&a->m->nodes[th->root].f));
         double variance = variance_of(a->m, a->m->nodes[th->root].f.total_half);
-        add_to(&s->figures[CALLS], th->calls);
-        add_to(&s->figures[COUNTED], th->calls - of_collector[i]);
-        add_to(&s->figures[SELF], total);
-        add_to(&s->figures[TOTAL], total);
-        add_to(&s->figures[SELF_RUN], run);
-        add_to(&s->figures[TOTAL_RUN], run);
-        s->variances[SELF] += variance;
-        s->variances[TOTAL] += variance;
+        add_to(&s->figures[QP_DIFF_OF_CALLS], th->calls);
+        add_to(&s->figures[QP_DIFF_OF_COUNTED],
+               th->calls -
+                   (sums[i].figures[QP_DIFF_OF_CALLS] - sums[i].figures[QP_DIFF_OF_COUNTED]));
+        add_to(&s->figures[QP_DIFF_OF_BYTES], sums[i].figures[QP_DIFF_OF_BYTES]);
+        add_to(&s->figures[QP_DIFF_OF_OBJECTS], sums[i].figures[QP_DIFF_OF_OBJECTS]);
+        add_to(&s->figures[QP_DIFF_OF_SELF], total);
+        add_to(&s->figures[QP_DIFF_OF_TOTAL], total);
+        add_to(&s->figures[QP_DIFF_OF_SELF_RUN], run);
+        add_to(&s->figures[QP_DIFF_OF_TOTAL_RUN], run);
+        s->self_variance += variance;
+        s->total_variance += variance;
     }
     return true;
 }
 
 static bool add_threads(addition *a)
 {
-    uint64_t *of_collector = qp_alloc_zeroed(a->m->n_threads, sizeof *of_collector);
-    for (uint32_t i = a->m->n_threads; of_collector && i < a->m->n_nodes; i++) {
-        const qp_model_node *n = &a->m->nodes[i];
-        of_collector[n->thread] += n->f.calls - counted_calls(a->m, n);
-    }
-    bool is_ok = of_collector && add_each_thread(a, of_collector);
-    qp_free(of_collector);
+    sample *sums = qp_alloc_zeroed(a->m->n_threads, sizeof *sums);
+    for (uint32_t i = a->m->n_threads; sums && i < a->m->n_nodes; i++)
+        add_counts(&sums[a->m->nodes[i].thread], a->m, &a->m->nodes[i]);
+    bool is_ok = sums && add_each_thread(a, sums);
+    qp_free(sums);
     return is_ok;
 }
 
@@ -536,16 +522,16 @@ static bool add_whole(addition *a)
         if (a->thread != QP_ALL_THREADS && n->thread != a->thread)
             continue;
         if (is_wanted(a, i)) {
-            add_calls(s, m, n);
+            add_counts(s, m, n);
             continue;
         }
         uint64_t self_run = qp_figures_self_run(&n->f);
         ticks -= n->f.self < ticks ? n->f.self : ticks;
         run -= self_run < run ? self_run : run;
     }
-    s->figures[SELF] = s->figures[TOTAL] = qp_model_ns(m, ticks);
-    s->figures[SELF_RUN] = s->figures[TOTAL_RUN] = qp_model_ns(m, run);
-    s->variances[SELF] = s->variances[TOTAL] = variance_of(m, m->nodes[root].f.total_half);
+    s->figures[QP_DIFF_OF_SELF] = s->figures[QP_DIFF_OF_TOTAL] = qp_model_ns(m, ticks);
+    s->figures[QP_DIFF_OF_SELF_RUN] = s->figures[QP_DIFF_OF_TOTAL_RUN] = qp_model_ns(m, run);
+    s->self_variance = s->total_variance = variance_of(m, m->nodes[root].f.total_half);
     return true;
 }
 
@@ -582,6 +568,9 @@ bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thre
     d->has_times &= m->run.has_times;
     d->has_calls &= m->run.has_calls;
     d->has_waits &= m->run.has_waits;
+    d->has_memory &= m->run.has_memory;
+    d->has_instructions &= d->kind == QP_DIFF_FUNCTIONS && m->run.has_instructions &&
+                           (thread == QP_ALL_THREADS || thread == QP_DIFF_NO_THREAD);
     own->is_estimated |= m->run.is_estimated;
     if (thread != QP_DIFF_NO_THREAD)
         is_ok = identify_methods(&a) &&
@@ -610,110 +599,6 @@ uint32_t qp_diff_function(const qp_diff *d, qp_diff_side side, uint32_t method)
     return newest && newest[method] ? qp_dict_get(&d->own->by_path, newest[method]) : 0;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
-
-static void fill_figure(qp_diff_figure *to, qp_noise *x, const entry *e, figure which)
-{
-    for (int side = 0; side < QP_DIFF_SIDES; side++) {
-        qp_noise_side *s = &x->sides[side];
-        memset(s->values, 0, s->n * sizeof *s->values);
-        s->variance = 0;
-    }
-    for (const sample *one = e->samples; one; one = one->next) {
-        x->sides[one->side].values[one->run] = one->figures[which];
-        x->sides[one->side].variance = one->variances[which];
-    }
-    for (int side = 0; side < QP_DIFF_SIDES; side++)
-        to->sides[side] = qp_noise_median(&x->sides[side]);
-    to->noise = qp_noise_between(x);
-}
-
-/* What of a change of calls may be chance, because the collector's calls are among them: all that they
- * are if there are no others. */
-static uint64_t chance_of(const qp_diff_figure *calls, const qp_diff_figure *counted)
-{
-    uint64_t sides[QP_DIFF_SIDES];
-    for (int i = 0; i < QP_DIFF_SIDES; i++)
-        sides[i] = calls->sides[i] - counted->sides[i];
-    uint64_t least = sides[0] < sides[1] ? sides[0] : sides[1],
-             most = sides[0] + sides[1] - least;
-    return counted->sides[0] || counted->sides[1] ? most - least : most;
-}
-
-/* Time that was only waited is a change as well, by which nothing is ranked. */
-static qp_diff_state state_of(const qp_diff *d, const qp_diff_row *row,
-                              const qp_diff_figure *counted, const entry *e)
-{
-    bool is_in[QP_DIFF_SIDES] = {false};
-    for (const sample *x = e->samples; x; x = x->next)
-        is_in[x->side] |= x->figures[COUNTED] || x->figures[TOTAL];
-    if (is_in[QP_DIFF_BASE] != is_in[QP_DIFF_NEW])
-        return is_in[QP_DIFF_NEW] ? QP_DIFF_ADDED : QP_DIFF_GONE;
-    return qp_diff_is_outside(counted) || qp_diff_is_outside(&row->self) ||
-                   qp_diff_is_outside(qp_diff_self(d, row))
-               ? QP_DIFF_CHANGED
-               : QP_DIFF_ALIKE;
-}
-
-static void fill_row(qp_diff *d, qp_noise *x, uint32_t i)
-{
-    const entry *e = entry_at(d->own, i);
-    const identity *k = identity_at(d->own, e->identity);
-    qp_diff_row *row = &d->rows[i];
-    *row = (qp_diff_row){.name = k->name,
-                         .module = k->module,
-                         .file = k->file,
-                         .line = k->line,
-                         .function = e->identity,
-                         .parent = e->parent,
-                         .depth = i ? d->rows[e->parent].depth + 1 : 0,
-                         .has_hidden = e->has_hidden};
-    qp_diff_figure counted = {.noise = 0};
-    if (d->has_calls) {
-        fill_figure(&row->calls, x, e, CALLS);
-        fill_figure(&counted, x, e, COUNTED);
-        uint64_t chance = chance_of(&row->calls, &counted);
-        row->calls.noise = row->calls.noise > chance ? row->calls.noise : chance;
-    }
-    if (d->has_times) {
-        fill_figure(&row->self, x, e, SELF);
-        fill_figure(&row->total, x, e, TOTAL);
-    }
-    if (d->has_waits) {
-        fill_figure(&row->self_run, x, e, SELF_RUN);
-        fill_figure(&row->total_run, x, e, TOTAL_RUN);
-    }
-    row->state = state_of(d, row, &counted, e);
-    d->n_states[row->state] += i > 0;
-}
-
-/* The times of row 0: where much of one side was waiting, elapsed time says little of the program. */
-static bool waits_are_shown(const qp_diff *d)
-{
-    const qp_diff_row *whole = &d->rows[0];
-    bool are_shown = false;
-    for (int side = 0; d->has_waits && side < QP_DIFF_SIDES; side++) {
-        uint64_t total = whole->total.sides[side], run = whole->total_run.sides[side];
-        are_shown |= qp_waits_are_shown(total > run ? total - run : 0, total);
-    }
-    return are_shown;
-}
-
-bool qp_diff_finish(qp_diff *d)
-{
-    qp_noise x;
-    bool is_ok = qp_noise_init(&x, d->n_runs[QP_DIFF_BASE], d->n_runs[QP_DIFF_NEW]);
-    d->has_noise = d->own->is_estimated || x.n_distances > 0;
-    d->n_rows = (uint32_t)d->own->entries.n;
-    d->rows = qp_alloc(d->n_rows, sizeof *d->rows);
-    for (uint32_t i = 0; is_ok && d->rows && i < d->n_rows; i++) {
-        fill_row(d, &x, i);
-        d->is_by_run = i ? d->is_by_run : !d->is_elapsed && waits_are_shown(d);
-    }
-    qp_noise_fini(&x);
-    return is_ok && d->rows;
-}
-
 /* ---- making one -------------------------------------------------------------------------- */
 
 qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system)
@@ -721,8 +606,13 @@ qp_diff *qp_diff_new(qp_diff_kind kind, bool ignores_system)
     struct qp_diff_private *own = qp_alloc_zeroed(1, sizeof *own);
     if (!own)
         return NULL;
-    own->diff = (qp_diff){
-        .kind = kind, .has_times = true, .has_calls = true, .has_waits = true, .own = own};
+    own->diff = (qp_diff){.kind = kind,
+                          .has_times = true,
+                          .has_calls = true,
+                          .has_waits = true,
+                          .has_memory = true,
+                          .has_instructions = true,
+                          .own = own};
     own->ignores_system = ignores_system;
     own->identities = QP_BUF(identity);
     own->entries = QP_BUF(entry);
@@ -752,38 +642,4 @@ void qp_diff_free(qp_diff *d)
     qp_dict_fini(&own->by_stem);
     qp_dict_fini(&own->by_path);
     qp_free(own);
-}
-
-int64_t qp_diff_change(const qp_diff_figure *f)
-{
-    uint64_t base = f->sides[QP_DIFF_BASE], new = f->sides[QP_DIFF_NEW];
-    uint64_t size = new > base ? new - base : base - new;
-    int64_t change = size < INT64_MAX ? (int64_t)size : INT64_MAX;
-    return new < base ? -change : change;
-}
-
-bool qp_diff_is_outside(const qp_diff_figure *f)
-{
-    int64_t change = qp_diff_change(f);
-    return (uint64_t)(change < 0 ? -change : change) > f->noise;
-}
-
-const qp_diff_figure *qp_diff_self(const qp_diff *d, const qp_diff_row *row)
-{
-    return d->is_by_run ? &row->self_run : &row->self;
-}
-
-const qp_diff_figure *qp_diff_total(const qp_diff *d, const qp_diff_row *row)
-{
-    return d->is_by_run ? &row->total_run : &row->total;
-}
-
-qp_diff_figure qp_diff_wait(const qp_diff_figure *elapsed, const qp_diff_figure *run)
-{
-    qp_diff_figure wait = {.noise = elapsed->noise > run->noise ? elapsed->noise : run->noise};
-    for (int side = 0; side < QP_DIFF_SIDES; side++)
-        wait.sides[side] = elapsed->sides[side] > run->sides[side]
-                               ? elapsed->sides[side] - run->sides[side]
-                               : 0;
-    return wait;
 }
