@@ -75,7 +75,6 @@ for i in 0 1 2; do record c$i.qprof 'main(' 10 'hot(' 50 ')' ')'; done
 for i in 0 1 2; do record d$i.qprof 'main(' 10 'hot(' $((60 + i)) ')' ')'; done
 claim "others are remarked" sh -c "qprof diff --fail-if-slower=5 --base c?.qprof --new d?.qprof 2>&1 | grep -q 'all runs of base came before those of new'"
 
-# A run's estimates have their interval with one run a side, too.
 QPROF='-output=none.qprof -time=none' ./score 'main(' 'hot(' ')' 'hot(' ')' ')'
 QPROF='-output=none-2.qprof -time=none' ./score 'main(' 'hot(' ')' 'hot(' ')' 'hot(' ')' ')'
 claim "without times nothing is slower" says 'needs times' qprof diff --fail-if-slower=5 none.qprof base.qprof

@@ -501,7 +501,7 @@ static void growth_is_that_of_the_geometric_means(void **state)
     assert_true(qp_diff_finish(d));
     const uint32_t f = (uint32_t)(row_named(d, "f") - d->rows),
                    g = (uint32_t)(row_named(d, "g") - d->rows);
-    const qp_growth time = qp_diff_growth(d, f, QP_DIFF_OF_SELF);
+    const qp_figure_growth time = qp_diff_growth(d, f, QP_DIFF_OF_SELF);
     assert_true(fabs(time.sides[0] - 99.66555) < 1e-3);
     assert_true(fabs(time.sides[1] - 129.74308) < 1e-3);
     assert_true(fabs(time.log - 0.263736) < 1e-5);
@@ -509,7 +509,7 @@ static void growth_is_that_of_the_geometric_means(void **state)
     /* 0.00533971^2 / (0.00335853^2 / 2 + 0.00198118^2 / 2) */
     assert_true(fabs(time.freedom - 3.75046) < 1e-3);
     assert_true(time.varies);
-    const qp_growth calls = qp_diff_growth(d, f, QP_DIFF_OF_COUNTED);
+    const qp_figure_growth calls = qp_diff_growth(d, f, QP_DIFF_OF_COUNTED);
     assert_false(calls.varies);
     assert_true(calls.sides[0] == 2 && calls.sides[1] == 3 && calls.error == 0);
     assert_true(qp_diff_growth(d, g, QP_DIFF_OF_COUNTED).varies); /* 1, 2 and 3 calls in base */

@@ -75,7 +75,7 @@ typedef struct {
     qp_gate gate; /* where limits are set */
 } qp_comparison;
 
-/* The figure that the comparison is about. */
+/* diff_values.c. The figure that the comparison is about. */
 const qp_diff_figure *qp_diff_main_figure(const qp_comparison *c, const qp_diff_row *row);
 
 uint64_t qp_diff_size(int64_t change); /* without its sign */

@@ -56,7 +56,7 @@ static const char *subject_head(const qp_diff *d)
 
 static void write_item(const qp_comparison *c, qp_out *out, const qp_gate_item *item)
 {
-    const qp_growth *g = &item->growth;
+    const qp_figure_growth *g = &item->growth;
     const bool is_count = qp_gate_is_count(item);
     char number[QP_NUMBER_BYTES];
     qp_out_text(out, "| ");

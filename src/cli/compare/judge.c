@@ -328,7 +328,7 @@ char *qp_gate_subject(const qp_comparison *c, const qp_gate_item *item, char to[
 /* "26.0 % +- 3.1 %", "1 (2 -> 3)". The sign of intervals is that of the terminal. */
 char *qp_gate_growth(const qp_comparison *c, const qp_gate_item *item, char to[QP_GATE_BYTES])
 {
-    const qp_growth *g = &item->growth;
+    const qp_figure_growth *g = &item->growth;
     char base[QP_NUMBER_BYTES], new[QP_NUMBER_BYTES], half[32] = "", more[64] = "";
     const bool is_count = qp_gate_is_count(item);
     const uint64_t sides[] = {(uint64_t)llround(g->sides[QP_DIFF_BASE]),

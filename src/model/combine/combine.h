@@ -152,9 +152,9 @@ typedef struct {
     double freedom;           /* degrees of freedom of error; 0: many */
     double spread;            /* standard deviation of one run's logarithm */
     bool varies;              /* the runs of one side differ */
-} qp_growth;
+} qp_figure_growth;
 
-qp_growth qp_diff_growth(const qp_diff *d, uint32_t row, qp_diff_measure measure);
+qp_figure_growth qp_diff_growth(const qp_diff *d, uint32_t row, qp_diff_measure measure);
 
 typedef enum { QP_VERDICT_PASS, QP_VERDICT_FAIL, QP_VERDICT_UNSURE, QP_VERDICTS } qp_verdict;
 
@@ -164,7 +164,7 @@ enum { QP_RUNS_USUAL = 5, QP_RUNS_MOST = 64 }; /* a side: to begin with; that ca
 typedef struct {
     uint32_t row;
     qp_diff_measure measure;
-    qp_growth growth;
+    qp_figure_growth growth;
     double limit;  /* ln of the growth that is allowed: ln(1.2) of 20 % */
     double least;  /* >= limit: what may hide in the noise and does not matter */
     bool is_exact; /* there is no noise: it has a verdict already */
@@ -178,7 +178,7 @@ typedef struct {
  *
  * A figure fails if it grew by more than its limit, and if that is not chance: Welch's t-test, corrected for the
  * number of figures (Holm), errs in one of 100 gates. It passes if its growth is at most `least` with a
- * certainty of 99 of 100. Else nobody can tell.
+ * certainty of 99 of 100. Else it is not certain.
  * @param items   are reordered
  * @param n_runs  of the side that has more: n_runs of an item is larger */
 void qp_gate_judge(qp_gate_item *items, size_t n, uint32_t n_runs);

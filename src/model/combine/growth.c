@@ -135,7 +135,7 @@ static bool is_time(qp_diff_measure measure)
     return measure >= QP_DIFF_OF_SELF && measure <= QP_DIFF_OF_TOTAL_RUN;
 }
 
-qp_growth qp_diff_growth(const qp_diff *d, uint32_t row, qp_diff_measure measure)
+qp_figure_growth qp_diff_growth(const qp_diff *d, uint32_t row, qp_diff_measure measure)
 {
     side_growth sides[QP_DIFF_SIDES];
     double error = 0, runs = 0, freedom = 0;
@@ -144,9 +144,9 @@ qp_growth qp_diff_growth(const qp_diff *d, uint32_t row, qp_diff_measure measure
         runs += 1.0 / d->n_runs[i];
     }
     const uint32_t n_base = d->n_runs[QP_DIFF_BASE], n_new = d->n_runs[QP_DIFF_NEW];
-    qp_growth g = {.sides = {sides[QP_DIFF_BASE].value, sides[QP_DIFF_NEW].value},
-                   .log = sides[QP_DIFF_NEW].mean - sides[QP_DIFF_BASE].mean,
-                   .varies = sides[QP_DIFF_BASE].varies || sides[QP_DIFF_NEW].varies};
+    qp_figure_growth g = {.sides = {sides[QP_DIFF_BASE].value, sides[QP_DIFF_NEW].value},
+                          .log = sides[QP_DIFF_NEW].mean - sides[QP_DIFF_BASE].mean,
+                          .varies = sides[QP_DIFF_BASE].varies || sides[QP_DIFF_NEW].varies};
     if (n_base == 1 && n_new == 1) {
         bool is_counted = !is_time(measure) || strcmp(d->own->unit, "counts") == 0;
         g.error = is_counted ? 0 : estimate_error(d, row, measure);
@@ -188,7 +188,7 @@ static int compare_chances(const void *a, const void *b)
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-static double chance_of(const qp_growth *g)
+static double chance_of(const qp_figure_growth *g)
 {
     if (g->error > 0)
         return qp_student_above(g->log / g->error, g->freedom);
@@ -207,7 +207,7 @@ static uint32_t runs_for(double distance, double spread, double chance, uint32_t
 
 static void judge_item(qp_gate_item *item, bool is_chance, size_t n, uint32_t n_runs)
 {
-    const qp_growth *g = &item->growth;
+    const qp_figure_growth *g = &item->growth;
     bool is_more = g->log > item->limit + rounding;
     bool is_enough = g->log + (item->half > 0 ? item->half : 0) <= item->least + rounding;
     item->verdict = is_more && !is_chance ? QP_VERDICT_FAIL
@@ -224,7 +224,7 @@ void qp_gate_judge(qp_gate_item *items, size_t n, uint32_t n_runs)
 {
     size_t n_tests = 0;
     for (size_t i = 0; i < n; i++) {
-        const qp_growth *g = &items[i].growth;
+        const qp_figure_growth *g = &items[i].growth;
         bool is_test = has_noise(&items[i]);
         n_tests += is_test;
         items[i].chance = is_test ? chance_of(g) : 1;
