@@ -158,8 +158,10 @@ static bool collect(qp_gate *gate, const qp_comparison *c)
 {
     const qp_diff *d = c->diff;
     const bool has_slower = c->limits.slower >= 0;
-    size_t n_fitting = 0;
-    gate->items = qp_alloc((size_t)d->n_rows * (QP_DIFF_COUNTS + 1), sizeof *gate->items);
+    size_t n_fitting = 0, n_figures = has_slower;
+    for (int which = 0; which < QP_DIFF_COUNTS; which++)
+        n_figures += c->limits.of[which].is_set;
+    gate->items = qp_alloc(d->n_rows * n_figures, sizeof *gate->items);
     if (!gate->items)
         return false;
     if (has_slower && !c->cli->args.filter)
