@@ -107,6 +107,11 @@ claim "those of base are enough" same '[["f","calls","cannot-tell",true]]' \
     "$(qprof diff --format=json --fail-if-more=calls:0 --base e?.qprof --new e3.qprof 2>err |
         jq -c '[.gate.figures[] | [.name, .figure, .verdict, .varies]]')"
 
+# f: 100, 101, 102 calls and then the same: 0.0 % +- 3.1 %, where 10 % may hide
+for i in 0 1 2; do QPROF="-output=g$i.qprof -time=none" ./score 'main(' $(seq $((100 + i)) | sed 's/.*/f( )/') ')'; done
+claim "a little variation does not hold up a gate" ends 0 qprof diff --fail-if-more=calls:0 --base g?.qprof --new g?.qprof
+claim "but is named" grep -qx '  varying     calls of f: judged by their noise' out
+
 claim "a limit without a number" says 'expected FIGURE:LIMIT, as in calls:0,bytes:2%' qprof diff --fail-if-more=calls base.qprof new.qprof
 claim "no limit" says 'expected FIGURE:LIMIT' qprof diff --fail-if-more= base.qprof new.qprof
 claim "no such figure" says 'cals is not calls, bytes, objects, or instructions .similar: calls' qprof diff --fail-if-more=bytes:1,cals:0 base.qprof new.qprof

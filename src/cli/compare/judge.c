@@ -16,6 +16,8 @@ static const qp_diff_measure counts[QP_DIFF_COUNTS] = {
     QP_DIFF_OF_COUNTED, QP_DIFF_OF_BYTES, QP_DIFF_OF_OBJECTS, QP_DIFF_OF_INSTRUCTIONS};
 
 enum { SHARE = 100 /* of the time: less of it does not matter, unless --filter asks for it */ };
+static const double varying_growth =
+    0.1; /* of a count that varies: what may hide in its noise */
 
 /* ---- the limits of --fail-if-more ------------------------------------------------------------ */
 
@@ -148,7 +150,9 @@ static void add_count(qp_gate *gate, const qp_comparison *c, uint32_t row, int w
     item.is_exact = !item.growth.varies;
     item.limit = item.least =
         log1p(limit->is_percent ? limit->value / 100 : limit->value / fmax(base, 1));
-    if (item.is_exact)
+    if (!item.is_exact)
+        item.least = fmax(item.limit, log1p(varying_growth));
+    else
         judge_exact(&item, limit);
     if (base > 0 || new > 0)
         gate->items[gate->n_items++] = item;
@@ -362,14 +366,18 @@ char *qp_gate_limit(const qp_comparison *c, const qp_gate_item *item, char to[QP
     return to;
 }
 
+static const char *varying_text(const qp_gate_item *item)
+{
+    return qp_gate_is_count(item) && !item->is_exact ? ", which vary from run to run," : "";
+}
+
 static void print_failure(const qp_comparison *c, const qp_gate_item *item)
 {
     char subject[QP_GATE_BYTES], growth[QP_GATE_BYTES], limit[QP_NUMBER_BYTES];
-    const bool is_count = qp_gate_is_count(item);
-    qp_cli_warn(c->cli, "%s: %s%s grew by %s, more than %s", is_count ? "more" : "slower",
-                qp_gate_subject(c, item, subject),
-                is_count && !item->is_exact ? ", which vary from run to run," : "",
-                qp_gate_growth(c, item, growth), qp_gate_limit(c, item, limit));
+    qp_cli_warn(c->cli, "%s: %s%s grew by %s, more than %s",
+                qp_gate_is_count(item) ? "more" : "slower", qp_gate_subject(c, item, subject),
+                varying_text(item), qp_gate_growth(c, item, growth),
+                qp_gate_limit(c, item, limit));
 }
 
 /* One line: the figure that costs most, and what would settle it. */
@@ -391,8 +399,8 @@ static void print_unsure(const qp_comparison *c, const qp_gate_item *item)
             "what of it is noise; compare %u runs a side with --base and --new%s",
             subject, growth, limit, c->gate.n_runs, others);
     else
-        qp_cli_warn(c->cli, "cannot tell: %s may have grown by more than %s: by %s; %s%s",
-                    subject, limit, growth, describe_runs(c, runs), others);
+        qp_cli_warn(c->cli, "cannot tell: %s%s may have grown by more than %s: by %s; %s%s",
+                    subject, varying_text(item), limit, growth, describe_runs(c, runs), others);
 }
 
 /* All runs of base were before those of new: what changed on the machine in between looks as if it was
