@@ -137,10 +137,8 @@ static void start(int argc, char **argv, int script)
     else
         qprof_set_program(NULL, 0, NULL, LUA_RELEASE);
     opened = qprof_vm_open(&process, NULL);
-    if (opened < 0)
-        fprintf(stderr, "qlua: not recording: %s\n", qprof_error_text());
     if (opened <= 0)
-        return;
+        return; /* the recorder has printed why */
     unsigned wants = qprof_wants();
     qlua_is_recording = 1;
     qlua_has_lines = (wants & QPROF_WANT_LINES) != 0;

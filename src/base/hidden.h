@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <regex.h>
 #include <sched.h>

@@ -95,6 +95,30 @@ qp_option qp_option_find(const char *name, size_t n_bytes)
     return QP_N_OPTIONS;
 }
 
+/* Names agree at their beginning and at their end: what lies between them is the difference. */
+const char *qp_option_nearest(const char *name)
+{
+    const char *nearest = "";
+    name += strspn(name, "-");
+    size_t n = strlen(name), least = 3;
+    for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
+        const char *known = qp_option_table[i].name;
+        size_t n_known = strlen(known), n_longer = n > n_known ? n : n_known;
+        size_t begin = 0, end = 0;
+        while (begin < n && name[begin] == known[begin])
+            begin++;
+        while (begin + end < n && begin + end < n_known &&
+               name[n - 1 - end] == known[n_known - 1 - end])
+            end++;
+        size_t differs = begin == n ? 1 : n_longer - begin - end;
+        if (differs < least && differs < begin + end) {
+            least = differs;
+            nearest = known;
+        }
+    }
+    return nearest;
+}
+
 const char *qp_option_text(const qp_options *o, qp_option which)
 {
     return o->pool + o->text[which];
@@ -344,7 +368,7 @@ static void print_value(const qp_options *o, qp_option which, char *out, size_t 
     case QP_OPTION_WORD:
     case QP_OPTION_SET: {
         const char *text = qp_option_text(o, which);
-        bool needs_quotes = strpbrk(text, " \t\r\n\"'") != NULL;
+        bool needs_quotes = text[strcspn(text, " \t\r\n\"'")] != '\0';
         size_t n = 0;
         if (needs_quotes && n + 1 < n_bytes)
             out[n++] = '"';

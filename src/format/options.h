@@ -150,6 +150,8 @@
       "shell command after shutdown; %b is the dataset")                                       \
     X(log_file, "log-file", TEXT, "none", "FILE",                                              \
       "file for messages; empty: standard error; none: only in the profile")                   \
+    X(quiet, "quiet", BOOL, "no", "",                                                          \
+      "no lines on standard error about options of the variable QPROF and lost profiles")      \
     X(program_name, "program-name", TEXT, "", "NAME",                                          \
       "name of the program in file names and reports; default: its own")                       \
     X(labels, "labels", TEXT, "", "NAME=VALUE,...",                                            \
@@ -237,6 +239,10 @@ qp_option qp_option_find(const char *name, size_t n_bytes);
 
 /* Is a name the one that is known? Case, '-' and '_' do not matter. */
 bool qp_option_is(const char *known, const char *name, size_t n_bytes);
+
+/* The option that differs from a name, which begins with '-', in one letter or two neighbours, or
+ * continues it. @return "": none */
+const char *qp_option_nearest(const char *name);
 
 const char *qp_option_text(const qp_options *o, qp_option which);
 

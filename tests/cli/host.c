@@ -11,7 +11,7 @@
  *   thread  the rest is played by another thread          f!(  f is a method without lines
  *   f?   f is known and not called                        @t   the context is t from now on
  *   f^(  the last line of f is 2147483647                 %3   three PC samples, for -pc
- *   nap  the process sleeps for 0.3 s
+ *   nap  the process sleeps for 0.3 s                     rmdir=d  the folder d is removed
  *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
@@ -101,6 +101,8 @@ static void play(const char *word)
         qprof_stop_recording();
     else if (strcmp(word, "start") == 0)
         qprof_start_recording();
+    else if (strncmp(word, "rmdir=", 6) == 0)
+        rmdir(word + 6);
     else if (strncmp(word, "exit=", 5) == 0)
         exit(atoi(word + 5));
     else

@@ -1,5 +1,6 @@
 /* module.c: the functions of the module qprof. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "recorder.h"
@@ -320,11 +321,13 @@ static int is_of_command_line(lua_State *L)
 static void begin_of_command_line(lua_State *L)
 {
     int top = lua_gettop(L);
+    const char *variable = getenv(qprof_environment()); /* then the recorder prints mistakes */
     lua_getglobal(L, "arg");
     int has_name = lua_istable(L, -1);
     if (push_why_not(L))
         fprintf(stderr, "qprof: %s\n", lua_tostring(L, -1));
-    else if (begin(L, has_name ? "-filename-prefix=%s.%p" : "", 0) < 0)
+    else if (begin(L, has_name ? "-filename-prefix=%s.%p" : "", 0) < 0 &&
+             !(variable && *variable))
         fprintf(stderr, "qprof: %s: nothing is recorded\n", lua_tostring(L, -1));
     lua_settop(L, top);
 }

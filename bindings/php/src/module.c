@@ -136,7 +136,8 @@ static void begin_of_process(void)
     smart_str_0(&text);
     if (!begin(ZSTR_VAL(text.s), NULL, INI_BOOL("qprof.lines"))) {
         recorder.has_failed = 1;
-        fprintf(stderr, "qprof: %s: nothing is recorded\n", qprof_error_text());
+        if (!variable || !*variable) /* else the recorder has printed it */
+            fprintf(stderr, "qprof: %s: nothing is recorded\n", qprof_error_text());
     }
     smart_str_free(&text);
 }

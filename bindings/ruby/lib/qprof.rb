@@ -90,7 +90,8 @@ module Qprof
       at_exit { stop }
       begin_run("-filename-prefix=%s.%p", $PROGRAM_NAME, false)
     rescue Error => error
-      warn "qprof: #{error.message}: nothing is recorded"
+      # the recorder prints mistakes of its variable
+      warn "qprof: #{error.message}: nothing is recorded" if ENV.fetch("QPROF", "").empty?
     end
   end
 

@@ -64,7 +64,7 @@ static int paranoid_level(void)
 {
     char text[16];
     return qp_file_text("/proc/sys/kernel/perf_event_paranoid", text, sizeof text)
-               ? (int)strtol(text, NULL, 10)
+               ? (int)strtoull(text, NULL, 10)
                : LEVEL_OF_OWN_PROGRAM;
 }
 

@@ -17,8 +17,8 @@ enum { FILE_MAX = 256 << 20, UNKNOWN_MAX = 16 };
 
 /* What is counted as soon as the file exists. */
 static struct {
-    unsigned n_clamped, n_unknown;
-    bool env_ignored, is_environment; /* being read */
+    unsigned n_clamped, n_unknown, n_of_environment; /* unknown ones that come first */
+    bool env_ignored, is_environment;                /* being read */
     char unknown[UNKNOWN_MAX][32];
 } pending;
 
@@ -479,6 +479,7 @@ int qp_config_begin(const char *initial_options, qp_error *error)
     if (environment && !pending.env_ignored)
         parse = qp_options_parse(&qp_recorder.options, environment, &anywhere, error);
     pending.is_environment = false;
+    pending.n_of_environment = pending.n_unknown;
     if (parse == QP_PARSE_OK && initial_options)
         parse = qp_options_parse(&qp_recorder.options, initial_options, &anywhere, error);
     if (parse != QP_PARSE_OK)
@@ -492,6 +493,26 @@ int qp_config_begin(const char *initial_options, qp_error *error)
     return 0;
 }
 
+void qp_config_tell(const char *text, bool is_left_to_run)
+{
+    if (qp_config_is_asked_for() && !qp_recorder.options.number[QP_OPT_quiet] &&
+        !(is_left_to_run && getenv("QPROF_RUN")))
+        qp_recorder_tell(text);
+}
+
+static void report_unknown(unsigned i)
+{
+    qp_error line;
+    bool is_of_environment = i < pending.n_of_environment;
+    const char *similar = qp_option_nearest(pending.unknown[i]);
+    qp_error_set(&line, 0, "unknown option %s%s%s%s%s", pending.unknown[i],
+                 is_of_environment ? " in " QP_PRODUCT_ENVIRONMENT : "",
+                 *similar ? " (similar: -" : "", similar, *similar ? ")" : "");
+    qp_recorder_log("%s", line.text);
+    if (is_of_environment && qp_recorder.epoch == 1) /* once a process */
+        qp_config_tell(line.text, false);
+}
+
 void qp_config_report(void)
 {
     for (unsigned i = 0; i < pending.n_clamped; i++)
@@ -499,7 +520,7 @@ void qp_config_report(void)
     for (unsigned i = 0; i < pending.n_unknown; i++) {
         qp_count(&qp_recorder.space, QP_D_unknown_option);
         if (i < UNKNOWN_MAX)
-            qp_recorder_log("%s: unknown option, ignored", pending.unknown[i]);
+            report_unknown(i);
     }
     if (pending.env_ignored)
         qp_count(&qp_recorder.space, QP_D_env_ignored);

@@ -46,6 +46,10 @@ int qp_config_begin(const char *initial_options, qp_error *error);
 /* The file exists: count and log the options that were unknown, clamped or ignored. */
 void qp_config_report(void);
 
+/* A line on standard error, if the environment has options and -quiet is not one of them.
+ * @param is_left_to_run  not below `qprof run`, which reports the same */
+void qp_config_tell(const char *text, bool is_left_to_run);
+
 /* Apply a line or a file during the run. Its options override all others, and are too late
  * after the first entry. Nothing is applied on an error. @param replaces  drop what earlier
  * files configured */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/os/clock.h"
+#include "base/os/file.h"
 #include "base/os/perf.h"
 #include "base/os/system.h"
 #include "base/text/unit.h"
@@ -425,6 +426,14 @@ static void retire(const qp_mapping *before, bool has_counters)
     retired_has_counters = has_counters;
 }
 
+static void tell_refusal(int code, const qp_error *error)
+{
+    qp_error line;
+    qp_error_set(&line, code, "%.400s: nothing is recorded",
+                 error->text[0] ? error->text : "no memory, or no threads");
+    qp_config_tell(line.text, false);
+}
+
 int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
 {
     char output[QP_PATH_MAX];
@@ -461,6 +470,8 @@ int qp_recorder_begin(const qprof_InitInfo *info, qp_error *error)
         retire(&before, has_counters);
     if (code)
         qp_publish(qp_state_word, QP_STATE_OFF);
+    if (code && qp_recorder.epoch == 1) /* once a process */
+        tell_refusal(code, error);
     return code;
 }
 
@@ -480,6 +491,17 @@ static void wait_for_quiet(void)
             return;
         qp_clock_sleep_until(qp_clock_monotonic() + QUIET_NS);
     }
+}
+
+/* `qprof run` saves the live file, or reports that it cannot be saved. */
+static void tell_loss(const char *path, int why)
+{
+    qp_error line;
+    const char *live = qp_recorder.space.map.path;
+    qp_error_set(&line, QPROF_E_IO, "%.200s: cannot be written: %s; the profile %s%.200s", path,
+                 qp_file_reason(why, true), *live ? "remains in " : "is lost", live);
+    qp_recorder_log("%s", line.text);
+    qp_config_tell(line.text, *live != '\0');
 }
 
 static void seal(bool at_exit_handler, char *path, size_t n_bytes)
@@ -502,8 +524,7 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
         code = qp_save_copy(path, n_bytes, QP_SEALED, NULL);
     if (code) { /* the live file remains, as the sealed one */
         qp_count(&qp_recorder.space, QP_D_e_io);
-        qp_recorder_log("%s: cannot be written; the profile remains in %s",
-                        path[0] ? path : error.text, qp_recorder.space.map.path);
+        tell_loss(path[0] ? path : error.text, errno);
         qp_publish(&h->state, QP_SEALED);
         snprintf(path, n_bytes, "%s", qp_recorder.space.map.path);
         return;

@@ -129,7 +129,7 @@ void qp_native_code_add(const qp_method *m, const void *start, size_t n_bytes)
     const char *class_name = qp_texts_of(&qp_recorder.texts, &m->class_name);
     snprintf(name, sizeof name, "%s%s%s", class_name, *class_name ? "." : "",
              qp_texts_of(&qp_recorder.texts, &m->name));
-    for (char *c = name; (c = strpbrk(c, "\n\r")) != NULL;)
+    for (char *c = name; *(c += strcspn(c, "\n\r"));)
         *c = ' ';
     if (qp_recorder.options.number[QP_OPT_perf_map])
         add_to(&map, name, start, n_bytes);

@@ -3,10 +3,12 @@
 #include "record/run/run.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os/thread.h"
@@ -107,6 +109,18 @@ bool qp_recorder_note(qp_note_kind kind, const char *text)
     return true;
 }
 
+/* One write, so that lines of several threads and processes do not mix. */
+static void write_line(int fd, const char *text)
+{
+    char line[QP_ERROR_BYTES + 16];
+    int n = snprintf(line, sizeof line, "qprof: %.*s\n", QP_ERROR_BYTES, text);
+    qp_signal_hold hold;
+    qp_signal_hold_begin(&hold, SIGPIPE);
+    ssize_t done = write(fd, line, (size_t)n);
+    qp_signal_hold_end(&hold);
+    (void)done;
+}
+
 void qp_recorder_log(const char *format, ...)
 {
     const char *file = qp_option_text(&qp_recorder.options, QP_OPT_log_file);
@@ -121,11 +135,17 @@ void qp_recorder_log(const char *format, ...)
         return;
     int fd =
         file[0] ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600) : 2;
-    qp_signal_hold hold;
-    qp_signal_hold_begin(&hold, SIGPIPE);
-    if (fd >= 0)
-        dprintf(fd, "qprof: %s\n", text);
-    qp_signal_hold_end(&hold);
+    write_line(fd, text);
     if (fd > 2)
         close(fd);
+}
+
+void qp_recorder_tell(const char *text)
+{
+    struct pollfd to = {.fd = 2, .events = POLLOUT};
+    struct stat st;
+    bool is_file = fstat(2, &st) == 0 && S_ISREG(st.st_mode);
+    if (poll(&to, 1, 0) != 1 || (is_file && (fcntl(2, F_GETFL) & O_ACCMODE) == O_RDWR))
+        return; /* a full pipe; or a file of the host, which has closed standard error */
+    write_line(2, text);
 }

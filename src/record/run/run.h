@@ -164,6 +164,9 @@ uint32_t qp_recorder_block(void *unused);
 
 /* Attach a message to the file, and write it to -log-file. */
 void qp_recorder_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Write a line to standard error, if that neither waits nor can damage a file of the host. */
+void qp_recorder_tell(const char *text);
 bool qp_recorder_note(qp_note_kind kind, const char *text);
 
 /* ---- names of files: output_name.c ------------------------------------------------------- */

@@ -1,0 +1,60 @@
+#!/bin/sh
+# test_mistakes.sh: what the recorder prints about the variable QPROF, its options and profiles that are lost.
+. "$(dirname "$0")/lib.sh"
+
+# prints TEXT COMMAND...: standard error is these lines
+prints() {
+    wanted=$1
+    shift
+    "$@" >out 2>err
+    same "$wanted" "$(cat err)"
+}
+names() {
+    qprof report --format=json "$1" | jq -j '[.methods[].name] | sort[] + " "'
+}
+with() { # OPTIONS WORDS...
+    options=$1
+    shift
+    QPROF=$options ./score "$@"
+}
+
+# ---- options ------------------------------------------------------------------------------------
+claim "no mistake" prints '' with '-output=a.qprof -time=exact' 'f(' ')'
+claim "a letter too few" prints 'qprof: unknown option -ouput in QPROF (similar: -output)' \
+    with '-ouput=x -output=a.qprof' 'f(' ')'
+claim "the run is recorded" same 'f ' "$(names a.qprof)"
+claim "and has the line" grep -Fq 'unknown option -ouput in QPROF (similar: -output)' "$(qprof info a.qprof >out && echo out)"
+claim "two letters exchanged" prints 'qprof: unknown option -clokc in QPROF (similar: -clock)' \
+    with '-clokc=x -output=a.qprof' 'f(' ')'
+claim "the beginning of a name" prints 'qprof: unknown option -collection in QPROF (similar: -collection-granularity)' \
+    with '-collection=x -output=a.qprof' 'f(' ')'
+claim "two mistakes" prints 'qprof: unknown option --tracemode2 in QPROF
+qprof: unknown option -zz in QPROF' with '--tracemode2=x -zz -output=a.qprof' 'f(' ')'
+claim "-quiet" prints '' with '-ouput=x -quiet -output=a.qprof' 'f(' ')'
+claim "a wrong value" prints 'qprof: -time=later: not one of exact|adaptive|sampled|none: nothing is recorded' \
+    with '-time=later' 'f(' ')'
+claim "the program sees it" ends 99 with '-quiet -time=later' 'f(' ')'
+claim "silently" same '' "$(cat err)"
+claim "no folder" prints "qprof: $PWD/no/a.qprof: its folder does not exist: nothing is recorded" \
+    with '-output=no/a.qprof' 'f(' ')'
+claim "a clock that Linux does not have" grep -q '^qprof: -clock=split-loads.*: nothing is recorded$' \
+    "$(with -clock=split-loads 'f(' 2>err || echo err)"
+claim "standard error is closed" ends 0 sh -c 'QPROF="-ouput=x -output=a.qprof" ./score "f(" ")" 2>&-'
+claim "a file of the host has its number" ends 0 sh -c 'QPROF="-ouput=x -output=a.qprof" ./score "f(" ")" 2<>data'
+claim "and stays as it is" same '' "$(cat data)"
+claim "under qprof run" ends 0 env QPROF=-ouput=x qprof run -o a.qprof -- ./score 'f(' ')'
+claim "the mistake is printed once" same 1 "$(grep -c ouput err)"
+
+# ---- profiles -----------------------------------------------------------------------------------
+mkdir gone
+claim "a folder that is removed" ends 0 with '-output=gone/a.qprof' 'f(' 'rmdir=gone' ')'
+live=$(sed -n "s|^qprof: $PWD/gone/a.qprof: cannot be written: no such folder; the profile remains in ||p" err)
+claim "one line says so" same 1 "$(grep -c . err)"
+claim "and the live file has the profile" same 'f ' "$(names "$live")"
+rm -f "$live"
+mkdir gone
+claim "-quiet" prints '' with '-quiet -output=gone/a.qprof' 'f(' 'rmdir=gone' ')'
+mkdir gone
+claim "under qprof run" ends 2 qprof run -o gone/a.qprof -- ./score 'f(' 'rmdir=gone' ')'
+claim "one line names the file" same 1 "$(grep -c gone/a.qprof err)"
+finish
