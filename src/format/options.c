@@ -48,6 +48,7 @@ static const uint8_t foreign[] = {
     QP_OPT_max_route_depth,
     QP_OPT_trace_buffer,
     QP_OPT_trace_memory,
+    QP_OPT_trace_limit,
     QP_OPT_trace_full
 #else
     QP_OPT_purecov_granularity, QP_OPT_bb_counts, QP_OPT_counts_file, QP_OPT_force_merge

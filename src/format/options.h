@@ -123,6 +123,8 @@
     X(trace_memory, "trace-memory", SIZE, "16G", "16K..16G",                                   \
       "maximum memory of a trace for all OS threads, and at most half of -memory-limit; a "    \
       "buffer that is full while its file is written is followed by further ones")             \
+    X(trace_limit, "trace-limit", SIZE, "1G", "1M..1024G",                                     \
+      "disk space of a trace file; beyond it the oldest half is removed")                      \
     X(trace_full, "trace-full", WORD, "drop", "drop|wait",                                     \
       "full buffers of a trace that is written to a file; drop: records are dropped and "      \
       "counted; wait: the program waits for up to 1 s, then records are dropped and counted")  \

@@ -93,7 +93,8 @@ typedef enum {
     QP_PACKET_EVENTS,
     QP_PACKET_NAMES, /* of the dictionary */
     QP_PACKET_CLOCK, /* how ticks become time, and what was lost so far */
-    QP_PACKET_END    /* the trace was closed, at first_ticks: nothing follows */
+    QP_PACKET_END,   /* the trace was closed, at first_ticks: nothing follows */
+    QP_PACKET_PART   /* what follows needs no earlier packet: those may have been removed */
 } qp_packet_kind;
 
 /* 72 bytes, then n_bytes of payload, padded to 8. The sum detects damage; reading continues at the

@@ -12,6 +12,7 @@
  *   f?   f is known and not called                        @t   the context is t from now on
  *   f^(  the last line of f is 2147483647                 %3   three PC samples, for -pc
  *   nap  the process sleeps for 0.3 s                     rmdir=d  the folder d is removed
+ *   f~9  f is called nine times, for 1 us each
  *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
@@ -73,10 +74,23 @@ static void leave(const char *word)
         qprof_record_fn_exit(--depth);
 }
 
+static void call(const char *word, const char *tilde)
+{
+    qprof_MethodID method = method_named(word, (size_t)(tilde - word));
+    for (unsigned long times = strtoul(tilde + 1, NULL, 10); times > 0; times--) {
+        qprof_record_fn_entry(method, depth + 1);
+        clock_ns += 1000;
+        qprof_record_fn_exit(depth);
+    }
+}
+
 static void play(const char *word)
 {
+    const char *tilde = strchr(word, '~');
     if (word[strlen(word) - 1] == '(')
         enter(word);
+    else if (tilde)
+        call(word, tilde);
     else if (word[strlen(word) - 1] == '?')
         method_named(word, strlen(word) - 1);
     else if (word[0] == ')')

@@ -310,4 +310,33 @@ about "figures of a flight recorder are those of its profile"
 QPROF="-output=flight.qprof -collect=profile,trace" qlua fib.lua >/dev/null
 check "$(qprof trace stat --format=json flight.qprof | jq '.calls[]|select(.name=="fib")|.calls')" = \
     "$(qprof report --format=json flight.qprof | jq '.methods[]|select(.name=="fib")|.calls')"
+about "a trace keeps to its limit"
+limited() { # CALLS
+    QPROF="-output=limited.qprof -trace-output=limited.qtrace -trace-limit=1M -trace-full=wait" \
+        ./score 'main(' "f~$1" ')'
+}
+truncate -s 64K hole
+if fallocate -p -o 0 -l 4096 hole 2>/dev/null; then
+    limited 20000
+    claim "$about: less is whole" ends 0 qprof trace stat --format=json limited.qtrace
+    check "$(jq -c '[.calls[] | [.name, .calls, .total]]' out) $(cat err)" = \
+        '[["f",20000,20000000],["main",1,20000000]] '
+    limited 1000000
+    claim "$about: the newest are kept" ends 0 qprof trace stat --format=json limited.qtrace
+    claim "$about, and says so" grep -Eq \
+        '^qprof trace stat: limited.qtrace: begins [0-9.]+ ms +after the start: the first [0-9.]+ MiB were removed .-trace-limit.$' err
+    check "$(wc -l <err)" = 1
+    check "$(jq -c '.calls[] | select(.name == "f") | [.total == (.calls - .incomplete) * 1000, .min, .max, .calls > 50000, .calls < 500000]' out)" = \
+        '[true,1000,1000,true,true]'
+    check "$(($(stat -c '%b * %B' limited.qtrace) <= 1200000))" = 1
+    mv out long.json
+    claim "$about: a short copy" ends 0 qprof trace convert -o short.qtrace limited.qtrace
+    qprof trace stat --format=json short.qtrace >short.json 2>err
+    check "$(jq -c .calls short.json)" = "$(jq -c .calls long.json)"
+    check "$(($(stat -c %s short.qtrace) <= 1200000))" = 1
+fi
+
+about "overwrite alone collects a trace"
+QPROF="-output=over.qprof -trace-mode=overwrite" ./score 'main(' 'f~10' ')'
+check "$(qprof trace stat --format=json over.qprof | jq -c '[.calls[] | [.name, .calls]] | sort')" = '[["f",10],["main",1]]'
 finish

@@ -344,19 +344,20 @@ static const struct {
     const char *name;
     unsigned number;
 } trace_words[] = {
-    {"NONE", QP_TRACE_NONE},          {"ENTRY", QP_TRACE_ENTRY},
-    {"EXIT", QP_TRACE_EXIT},          {"SWITCH", QP_TRACE_SWITCH},
-    {"SUSPEND", QP_TRACE_SUSPEND},    {"GATE", QP_TRACE_GATE},
-    {"MARKER", QP_TRACE_MARKER},      {"COUNTER", QP_TRACE_COUNTER},
-    {"CALL", QP_TRACE_CALL},          {"RETURN", QP_TRACE_RETURN},
-    {"LINE", QP_TRACE_LINE},          {"VALUE", QP_TRACE_VALUE},
-    {"SAMPLE", QP_TRACE_SAMPLE},      {"LOST", QP_TRACE_LOST},
-    {"TEXT", QP_TRACE_TEXT},          {"DATA", QP_TRACE_DATA},
-    {"EVENTS", QP_PACKET_EVENTS},     {"NAMES", QP_PACKET_NAMES},
-    {"CLOCK", QP_PACKET_CLOCK},       {"END", QP_PACKET_END},
-    {"NO_TICKS", QP_PACKED_NO_TICKS}, {"PLAIN", QP_PACKED_PLAIN},
-    {"METHOD", QP_NAMES_METHOD},      {"PATH", QP_NAMES_PATH},
-    {"THREAD", QP_NAMES_THREAD},      {"TEXT", QP_NAMES_TEXT},
+    {"NONE", QP_TRACE_NONE},       {"ENTRY", QP_TRACE_ENTRY},
+    {"EXIT", QP_TRACE_EXIT},       {"SWITCH", QP_TRACE_SWITCH},
+    {"SUSPEND", QP_TRACE_SUSPEND}, {"GATE", QP_TRACE_GATE},
+    {"MARKER", QP_TRACE_MARKER},   {"COUNTER", QP_TRACE_COUNTER},
+    {"CALL", QP_TRACE_CALL},       {"RETURN", QP_TRACE_RETURN},
+    {"LINE", QP_TRACE_LINE},       {"VALUE", QP_TRACE_VALUE},
+    {"SAMPLE", QP_TRACE_SAMPLE},   {"LOST", QP_TRACE_LOST},
+    {"TEXT", QP_TRACE_TEXT},       {"DATA", QP_TRACE_DATA},
+    {"EVENTS", QP_PACKET_EVENTS},  {"NAMES", QP_PACKET_NAMES},
+    {"CLOCK", QP_PACKET_CLOCK},    {"END", QP_PACKET_END},
+    {"PART", QP_PACKET_PART},      {"NO_TICKS", QP_PACKED_NO_TICKS},
+    {"PLAIN", QP_PACKED_PLAIN},    {"METHOD", QP_NAMES_METHOD},
+    {"PATH", QP_NAMES_PATH},       {"THREAD", QP_NAMES_THREAD},
+    {"TEXT", QP_NAMES_TEXT},
 };
 
 /* ---- pages ------------------------------------------------------------------------------- */

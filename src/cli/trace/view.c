@@ -351,7 +351,7 @@ static void report_end(const qp_trace_view *v)
 
 int qp_trace_view_report(const qp_trace_view *v, const qp_span_counts *counts)
 {
-    char at[QP_NUMBER_BYTES];
+    char at[QP_NUMBER_BYTES], size[QP_NUMBER_BYTES];
     bool is_damaged = report_damage(v);
     if ((v->pattern || v->cli->args.trace.names.n) && !v->has_call)
         qp_cli_warn(v->cli, "%s: no call matches %s; qprof trace stat -n 0 lists all",
@@ -366,6 +366,11 @@ int qp_trace_view_report(const qp_trace_view *v, const qp_span_counts *counts)
     if (qp_trace_lost(v->trace)->n_overwritten && counts->n_records)
         qp_cli_warn(v->cli, "%s: a flight recorder: begins %s after the start", v->paths[0],
                     qp_unit_time(at, qp_trace_view_moment(v, counts->first)));
+    if (qp_trace_lost(v->trace)->n_removed_bytes && counts->n_records)
+        qp_cli_warn(v->cli,
+                    "%s: begins %s after the start: the first %s were removed (-trace-limit)",
+                    v->paths[0], qp_unit_time(at, qp_trace_view_moment(v, counts->first)),
+                    qp_unit_size(size, qp_trace_lost(v->trace)->n_removed_bytes));
     report_end(v);
     if (v->cli->args.thread && !v->has_thread)
         return qp_cli_fail(v->cli,

@@ -59,9 +59,9 @@ static uint32_t collected(void)
 {
     const qp_options *o = &qp_recorder.options;
     uint32_t set = (uint32_t)o->number[QP_OPT_collect], collect = set & 3;
-    bool is_stream = o->number[QP_OPT_trace_mode] == QP_TRACE_STREAM ||
+    bool is_traced = set & 16 || o->number[QP_OPT_trace_mode] != UINT64_MAX ||
                      qp_option_text(o, QP_OPT_trace_output)[0];
-    if (!QP_PRODUCT_IS_COVERAGE && (set & 16 || is_stream))
+    if (!QP_PRODUCT_IS_COVERAGE && is_traced)
         collect |= QP_COLLECT_TRACE | QP_COLLECT_PROFILE;
     if (qp_trace_xbase_is_asked_for())
         collect |= QP_COLLECT_PROFILE;

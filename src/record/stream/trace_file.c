@@ -60,6 +60,7 @@ struct qp_trace_sink {
     uint64_t device, inode;
     uint64_t n_bytes; /* of whole packets */
     uint64_t n_ready; /* of space that is taken */
+    uint64_t part;    /* where the last of the parts begins, each half of -trace-limit */
     uint64_t sequence;
     uint32_t head_checksum;
     uint32_t n_names; /* packets of names so far */
@@ -127,11 +128,15 @@ static uint64_t size_limit(void)
     return is_limited ? limit.rlim_cur : UINT64_MAX;
 }
 
-static bool reserve(int fd, uint64_t n_bytes)
+/* Space after what is written: before it a part may have been removed. */
+static bool reserve(const qp_trace_sink *s, uint64_t end)
 {
     int error;
     do
-        error = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)n_bytes) == 0 ? 0 : errno;
+        error = fallocate(s->fd, FALLOC_FL_KEEP_SIZE, (off_t)s->n_bytes,
+                          (off_t)(end - s->n_bytes)) == 0
+                    ? 0
+                    : errno;
     while (error == EINTR);
     return !error || error == EOPNOTSUPP || error == ENOSYS; /* then writing shows it */
 }
@@ -144,9 +149,9 @@ static bool take_space(qp_trace_sink *s, uint64_t end, bool is_end)
     if (needed <= s->n_ready)
         return true;
     uint64_t most = size_limit();
-    if (wanted > most || !reserve(s->fd, wanted))
+    if (wanted > most || !reserve(s, wanted))
         wanted = needed;
-    bool is_taken = wanted <= most && (wanted > needed || reserve(s->fd, needed));
+    bool is_taken = wanted <= most && (wanted > needed || reserve(s, needed));
     s->state = is_taken ? QP_SINK_GOOD : QP_SINK_FULL;
     s->n_ready = is_taken ? wanted : s->n_ready;
     return is_taken;
@@ -379,6 +384,35 @@ static bool add_late_names(qp_trace_sink *s)
     return is_good && write_names(s);
 }
 
+/* ---- clock ------------------------------------------------------------------------------- */
+
+/* A packet without records, in the buffer of the events, which have been written. */
+static packet *other_packet(qp_trace_sink *s, qp_packet_kind kind)
+{
+    packet *p = s->events;
+    uint64_t end = qp_observe(&qp_recorder_head()->end_raw); /* of the run; 0: not yet */
+    p->head = (qp_packet){.kind = kind,
+                          .first_record = s->head_checksum,
+                          .first_ticks = end ? end : qp_clock_elapsed()};
+    return p;
+}
+
+static bool put_clock(qp_trace_sink *s, bool is_end)
+{
+    const qp_head *h = qp_recorder_head();
+    packet *p = other_packet(s, QP_PACKET_CLOCK);
+    /* at the end the head's second point, so that the profile agrees; before that others may
+     * set it */
+    const uint64_t points[] = {h->tick_0, h->ns_0, is_end ? h->tick_1 : qp_clock_tsc(),
+                               is_end ? h->ns_1 : qp_clock_monotonic()};
+    memcpy(p->bytes, points, sizeof points);
+    p->head.n_bytes = sizeof points;
+    for (unsigned i = 0; i < QP_D_COUNT; i++)
+        p->head.n_bytes +=
+            (uint32_t)qp_pack_varint(qp_load(&h->diagnostics[i]), p->bytes + p->head.n_bytes);
+    return write_packet(s, p, is_end);
+}
+
 /* ---- events ------------------------------------------------------------------------------ */
 
 static qp_pack_path path_of(void *sink, qp_cell path)
@@ -386,6 +420,33 @@ static qp_pack_path path_of(void *sink, qp_cell path)
     const qp_trace_sink *s = sink;
     qp_pack_path known = s->known[path];
     return known.method ? known : (qp_pack_path){0, 0};
+}
+
+static bool put_program(qp_trace_sink *s)
+{
+    return need_text(s, qp_recorder_head()->program) &&
+           need_text(s, qp_recorder_head()->host) && write_names(s);
+}
+
+/* Remove the part before the last one, and begin another one, whose dictionary is empty. Where the file
+ * system cannot remove it, the file is full. */
+static bool begin_part(qp_trace_sink *s)
+{
+    const off_t head = sizeof(qp_trace_file), n = (off_t)s->part - head;
+    const uint64_t n_cells = qp_load(&qp_recorder_head()->n_cells);
+    if (n && fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, head, n) != 0) {
+        s->state = QP_SINK_FULL;
+        return false;
+    }
+    s->part = s->n_bytes;
+    memset(s->known, 0, n_cells * sizeof *s->known);
+    memset(s->texts, 0, n_cells);
+    s->n_late = s->n_before = s->n_entries_before = 0;
+    s->names->head.n_bytes = s->names->head.n_records = 0;
+    bool is_good =
+        write_packet(s, other_packet(s, QP_PACKET_PART), false) && put_clock(s, false);
+    s->events->head.n_bytes = 0;
+    return is_good && put_program(s);
 }
 
 bool qp_trace_sink_flush(qp_trace_sink *s)
@@ -399,6 +460,8 @@ bool qp_trace_sink_flush(qp_trace_sink *s)
     if (is_good)
         s->rings[s->ring].written = s->rings[s->ring].next;
     p->head.n_records = p->head.n_bytes = 0;
+    if (is_good && s->n_bytes - s->part >= qp_recorder.options.number[QP_OPT_trace_limit] / 2)
+        is_good = begin_part(s);
     return is_good;
 }
 
@@ -444,11 +507,13 @@ bool qp_trace_sink_put(qp_trace_sink *s, uint32_t i, uint64_t first, const qp_tr
             if (p->head.n_bytes > EVENTS_BYTES - QP_PACKED_MAX && !qp_trace_sink_flush(s))
                 return false;
         }
-        if (!need(s, &r[k])) {
+        bool is_new = !p->head.n_records; /* its head names these two */
+        if ((is_new && !(need_path(s, state->at.path) && need_thread(s, state->thread))) ||
+            !need(s, &r[k])) {
             p->head.n_records = p->head.n_bytes = 0;
             return false;
         }
-        if (!p->head.n_records)
+        if (is_new)
             begin_events(s, i, first + k, &r[k]);
         qp_packet_put(&p->head, p->bytes, &state->at, &state->thread, &r[k], &paths);
         state->next++;
@@ -457,33 +522,6 @@ bool qp_trace_sink_put(qp_trace_sink *s, uint32_t i, uint64_t first, const qp_tr
 }
 
 /* ---- clock and end ----------------------------------------------------------------------- */
-
-/* A packet without records, in the buffer of the events, which have been written. */
-static packet *other_packet(qp_trace_sink *s, qp_packet_kind kind)
-{
-    packet *p = s->events;
-    uint64_t end = qp_observe(&qp_recorder_head()->end_raw); /* of the run; 0: not yet */
-    p->head = (qp_packet){.kind = kind,
-                          .first_record = s->head_checksum,
-                          .first_ticks = end ? end : qp_clock_elapsed()};
-    return p;
-}
-
-static bool put_clock(qp_trace_sink *s, bool is_end)
-{
-    const qp_head *h = qp_recorder_head();
-    packet *p = other_packet(s, QP_PACKET_CLOCK);
-    /* at the end the head's second point, so that the profile agrees; before that others may
-     * set it */
-    const uint64_t points[] = {h->tick_0, h->ns_0, is_end ? h->tick_1 : qp_clock_tsc(),
-                               is_end ? h->ns_1 : qp_clock_monotonic()};
-    memcpy(p->bytes, points, sizeof points);
-    p->head.n_bytes = sizeof points;
-    for (unsigned i = 0; i < QP_D_COUNT; i++)
-        p->head.n_bytes +=
-            (uint32_t)qp_pack_varint(qp_load(&h->diagnostics[i]), p->bytes + p->head.n_bytes);
-    return write_packet(s, p, is_end);
-}
 
 bool qp_trace_sink_clock(qp_trace_sink *s)
 {
@@ -543,8 +581,8 @@ qp_trace_sink *qp_trace_sink_new(char *path, size_t n_bytes)
     if (!s)
         return NULL;
     if (open_file(s, path, n_bytes)) {
-        if (write_head(s) && need_text(s, qp_recorder_head()->program) &&
-            need_text(s, qp_recorder_head()->host) && write_names(s))
+        s->part = sizeof(qp_trace_file);
+        if (write_head(s) && put_program(s))
             return s;
         errno = ENOSPC;
         unlink(path);

@@ -21,7 +21,8 @@ enum { SCAN_BYTES = 1 << 16, SUMS_TIMES_FILE = 4 };
 static bool read_head(const qp_trace *t, uint64_t at, qp_packet *p)
 {
     return qp_file_read_at(t->fd, p, sizeof *p, at) == sizeof *p &&
-           p->magic == QP_PACKET_MAGIC && p->nonce == t->head.nonce && p->kind <= QP_PACKET_END;
+           p->magic == QP_PACKET_MAGIC && p->nonce == t->head.nonce &&
+           p->kind <= QP_PACKET_PART;
 }
 
 static uint64_t end_of(const qp_packet *p, uint64_t at)
@@ -35,6 +36,9 @@ static uint64_t find_head(const qp_trace *t, uint64_t at)
     static const uint32_t magic = QP_PACKET_MAGIC;
     static char bytes[SCAN_BYTES];
     qp_packet p;
+    uint64_t end_of_data;
+    if (!qp_file_next_data(t->fd, at, t->info.n_bytes, &at, &end_of_data))
+        return UINT64_MAX; /* parts that were removed are holes */
     for (size_t n; (n = qp_file_read_at(t->fd, bytes, sizeof bytes, at)) >= sizeof p;) {
         const char *end = bytes + n;
         for (const char *found = bytes;
@@ -170,7 +174,10 @@ static void take_clock(qp_trace *t, const unsigned char *payload, size_t n_bytes
 
 static void take_packet(qp_trace *t, uint64_t at, const qp_packet *p)
 {
-    if (p->sequence > t->sequence + 1) {
+    if (p->kind == QP_PACKET_PART && !t->sequence) { /* the file begins here */
+        t->losses.n_removed_bytes = t->losses.n_skipped_bytes;
+        t->losses.n_skipped_bytes = 0;
+    } else if (p->sequence > t->sequence + 1) {
         t->losses.n_packets += p->sequence - t->sequence - 1;
         t->n_gaps++;
     }

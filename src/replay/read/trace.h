@@ -173,8 +173,9 @@ typedef struct {
 
 /* What is missing, or could not be read. */
 typedef struct {
-    uint64_t n_overwritten; /* records that newer ones replaced, as they should */
-    uint64_t n_packets;     /* packets that are missing, by their numbers */
+    uint64_t n_overwritten;   /* records that newer ones replaced, as they should */
+    uint64_t n_removed_bytes; /* of the oldest packets, as -trace-limit says */
+    uint64_t n_packets;       /* packets that are missing, by their numbers */
     uint64_t n_unread_packets,
         n_unread_texts;       /* of the Xbase++ profiler: files beside the trace */
     uint64_t n_damaged;       /* invalid packets, records of rings, rows */
