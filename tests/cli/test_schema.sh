@@ -37,7 +37,7 @@ qprof diff --format=json --base exact.qprof sampled.qprof --new exact.qprof > ou
 claim "diff of several runs fits its schema" fits diff out.json
 
 # ---- the schemas are made of the tool's tables of fields ------------------------------------------
-for name in report tree detail annotate info check doctor list list-live diff export trace-stat \
+for name in report tree detail annotate info check doctor summary list list-live diff export trace-stat \
     cover cover-check cover-context cover-summary cover-diff cover-changes; do
     schema=$root/docs/schema/$name.json
     claim "docs/schema/$name.json: made by qprof help --schema=$name" sh -c \

@@ -81,7 +81,7 @@ typedef struct {
     qp_source_folders folders;          /* path: of --source-path */
     unsigned percent;                   /* UINT_MAX: not given */
     const char *time, *granularity, *clock, *output, *to, *pid, *lasts, *pc, *config, *schema,
-        *completion, *folder;
+        *completion, *folder, *earlier;
     qp_cover_args cover;
     qp_diff_args diff;
     qp_collapse_args fold;
@@ -192,6 +192,8 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
             "folders of sources that are not where the program found them")
 #define QP_FLAG_NO_SOURCES                                                                     \
     QP_YES("no-sources", 0, has_no_sources, "a page without the texts of sources")
+#define QP_FLAG_SINCE                                                                          \
+    QP_TEXT("since", 0, "FILE", earlier, "profile of an earlier run, whose calls are compared")
 #define QP_FLAG_FILTER                                                                         \
     QP_TEXT("filter", 0, "TEXT", filter, "text that a function has in its name or file")
 /* clang-format on */
@@ -251,7 +253,7 @@ extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_c
     qp_command_annotate, qp_command_info, qp_command_check, qp_command_cover, qp_command_list,
     qp_command_diff, qp_command_merge, qp_command_export, qp_command_html, qp_command_pm,
     qp_command_list_live, qp_command_top, qp_command_trace, qp_command_config,
-    qp_command_version, qp_command_doctor, qp_command_help;
+    qp_command_summary, qp_command_version, qp_command_doctor, qp_command_help;
 
 /* The command that words name: "report", or "cover" and "report".
  * @param n_taken  how many of the words are its name

@@ -48,6 +48,10 @@ bool qp_run_files_find(const qp_cli *cli, const qp_child *child, const qp_record
                        qp_run_files *to);
 void qp_run_files_fini(qp_run_files *files);
 
+/* Find the newest profile of an earlier run of the same program, script and arguments, in the folder of a
+ * profile. @return to; "" if there is none */
+const char *qp_run_earlier(const char *path, char *to, size_t n_bytes);
+
 /* The head of a profile. @return false: the file is not one, and the head all 0 */
 bool qp_live_head(const char *path, qp_head *to);
 /* A text of a profile. @return to; "" if there is none */

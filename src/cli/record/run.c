@@ -211,6 +211,26 @@ static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
     }
 }
 
+/* What weighs most, also since an earlier run: that of --since, else one in the same folder. */
+static void print_findings(const qp_cli *cli, const qp_model *m, const char *path)
+{
+    static qp_finding_list list;
+    char found[4096];
+    qp_error error;
+    qp_model *since = NULL;
+    const char *earlier = cli->args.earlier;
+    if (!earlier)
+        earlier = qp_run_earlier(path, found, sizeof found);
+    if (*earlier && qp_model_load(earlier, NULL, &since, &error) == QP_LOAD_UNUSABLE &&
+        cli->args.earlier)
+        qp_cli_warn(cli, "--since: %s", error.text);
+    qp_findings_find(m, path, since, earlier, &list);
+    qp_model_free(since);
+    if (list.n)
+        qp_out_text(cli->screen.out, "\nSummary:\n");
+    qp_findings_print(&cli->screen, &list);
+}
+
 /* Print a few rows of the profile at `path` and the next commands on standard error: standard output
  * belongs to the program. */
 static void print_result(qp_cli *cli, const char *path)
@@ -234,10 +254,12 @@ static void print_result(qp_cli *cli, const char *path)
         qp_out_char(&out, '\n');
     if (is_good && m->run.is_coverage)
         is_good = print_coverage(cli, m);
-    if (is_good)
+    if (is_good) {
         print_next(cli, m, path);
-    else
+        print_findings(cli, m, path);
+    } else {
         qp_cli_fail_memory(cli);
+    }
     qp_model_free(m);
     qp_out_close(&out);
 }
@@ -363,6 +385,7 @@ const qp_command qp_command_run = {
             QP_TEXT(
                 "for", 0, "TIME", lasts,
                 "duration with --pid: 10s, 500ms, 2m; Ctrl-C ends it earlier (default 10s)"),
+            QP_FLAG_SINCE,
             QP_YES("options", 0, has_list, "list of all options of the recorder"),
             QP_FLAGS_COMMON},
     .examples = "qprof run -- qlua script.lua\n"

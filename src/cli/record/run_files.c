@@ -58,6 +58,42 @@ const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes)
     return to;
 }
 
+/* Are two texts of two profiles equal? */
+static bool is_text_equal(const char *a, qp_ref in_a, const char *b, qp_ref in_b)
+{
+    char text_a[4096], text_b[4096];
+    return strcmp(qp_live_text(a, in_a, text_a, sizeof text_a),
+                  qp_live_text(b, in_b, text_b, sizeof text_b)) == 0;
+}
+
+const char *qp_run_earlier(const char *path, char *to, size_t n_bytes)
+{
+    char pattern[4096 + 8];
+    qp_head own, head;
+    glob_t found = {0};
+    uint64_t newest = 0;
+    const char *slash = strrchr(path, '/');
+    *to = '\0';
+    qp_text_format(pattern, sizeof pattern, "%.*s*.qprof", slash ? (int)(slash + 1 - path) : 0,
+                   path);
+    if (!qp_live_head(path, &own) || strcspn(pattern, "?[\\") < strlen(pattern) ||
+        strchr(pattern, '*') != strrchr(pattern, '*') || glob(pattern, 0, NULL, &found) != 0)
+        return to;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *other = found.gl_pathv[i];
+        if (!qp_live_head(other, &head) || head.ended_at <= newest ||
+            head.ended_at > own.started_at || (own.run_at && head.run_at == own.run_at) ||
+            !is_text_equal(path, own.program, other, head.program) ||
+            !is_text_equal(path, own.script, other, head.script) ||
+            !is_text_equal(path, own.arguments, other, head.arguments))
+            continue;
+        newest = head.ended_at;
+        qp_text_format(to, n_bytes, "%s", other);
+    }
+    globfree(&found);
+    return to;
+}
+
 /* The name that the recorder would have given to the profile. */
 static void name_profile(const char *live, const qp_head *head, const qp_recorder_words *words,
                          char *to, size_t n_bytes)

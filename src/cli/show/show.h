@@ -131,6 +131,24 @@ typedef struct qp_subject {
  * @return the higher of the exit statuses of both */
 int qp_cli_show(qp_cli *cli);
 
+/* ---- findings: findings.c -------------------------------------------------------------------- */
+
+typedef struct {
+    qp_run_finding all[QP_FINDINGS_MOST];
+    size_t n;
+} qp_finding_list;
+
+typedef struct {
+    double percent;
+    const char *figure, *text, *command;
+} qp_finding_row;
+extern const qp_rows qp_finding_rows; /* of a qp_finding_list */
+
+void qp_findings_find(const qp_model *m, const char *path, const qp_model *since,
+                      const char *since_path, qp_finding_list *to);
+/* Two lines each: the sentence, and the command. */
+void qp_findings_print(const qp_screen *s, const qp_finding_list *list);
+
 /* ---- the table of functions ------------------------------------------------------------------ */
 
 /* What --sort takes, and what a function table can be sorted by, in the same order. */

@@ -248,6 +248,24 @@ static const column_of of_two[] = {{path_parent, IN_ALL},
                                    {base_objects, WITH_MEMORY},
                                    {NULL, IN_ALL}};
 
+/* Sentences about the run, each with its command. */
+static void write_findings(qp_out *out, const qp_html *page)
+{
+    static qp_run_finding all[QP_FINDINGS_MOST];
+    const qp_export_options *how = page->how;
+    size_t n = how->name
+                   ? qp_model_findings(page->merged, how->name,
+                                       how->base_name ? how->base : NULL, how->base_name, all)
+                   : 0;
+    qp_page_table(out, "findings");
+    for (size_t i = 0; i < n; i++) {
+        qp_page_row(out, i > 0);
+        QP_PAGE_TEXTS(out, false, all[i].text, all[i].command);
+        qp_page_close(out);
+    }
+    qp_page_close(out);
+}
+
 static bool write_index(qp_out *out, const qp_html *page)
 {
     const qp_model *m = page->m;
@@ -265,6 +283,7 @@ static bool write_index(qp_out *out, const qp_html *page)
     }
     write_creators(out, page);
     bool is_good = write_files(out, page);
+    write_findings(out, page);
     qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s,\"isApart\":%s}",
                   n_nodes(page), page->timeline ? "true" : "false",
                   how->is_apart ? "true" : "false");

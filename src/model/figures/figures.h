@@ -402,6 +402,25 @@ typedef struct {
  * @return false: no memory; else out has the failures */
 bool qp_model_check(const qp_model *m, qp_check **out, size_t *n);
 
+/* ---- findings: findings.c --------------------------------------------------------------------- */
+
+enum { QP_FINDINGS_MOST = 5 };
+
+/* A sentence about a run. */
+typedef struct {
+    double percent;  /* of the run: how much it weighs */
+    char figure[64]; /* in the text, and in the output of the command */
+    char text[600];  /* begins with a small letter or a number; names as the host wrote them */
+    char command[1200]; /* for a shell */
+} qp_run_finding;
+
+/** Find what to say of a run first: what weighs most, and nothing below 1 % or below its own interval.
+ * @param path   of the profile, as commands name it
+ * @param since  an earlier run, whose calls are compared; NULL: none. since_path: of it
+ * @return how many */
+size_t qp_model_findings(const qp_model *m, const char *path, const qp_model *since,
+                         const char *since_path, qp_run_finding out[QP_FINDINGS_MOST]);
+
 /* ---- mistakes of the integration: host.c ----------------------------------------------------- */
 
 typedef struct {

@@ -4,6 +4,9 @@ import { inflated, Varints } from "../common/blob";
 import { block } from "../common/data";
 import type { Measure } from "./measure";
 
+/** A sentence about the run without its full stop, and the command that shows its figure. */
+export type Finding = [text: string, command: string];
+
 interface IndexBlock {
     run: Run;
     /** The run that is compared with. */
@@ -24,6 +27,7 @@ interface IndexBlock {
     changes?: [number, number, number, number, number, number, number][];
     files: [path: string, self: number, nMethods: number][];
     nodes: number;
+    findings: Finding[];
     hasTimeline: boolean;
     isApart: boolean;
 }
@@ -166,6 +170,7 @@ export interface Index {
     /** Threads are not merged; then there are no creators. */
     isApart: boolean;
     files: SourceFile[];
+    findings: Finding[];
     nNodes: number;
     hasTimeline: boolean;
     /** What both runs have, if there are two: figures that cannot be compared are not shown. */
@@ -228,6 +233,7 @@ export function readIndex(): Index {
         creators: creatorsOf(raw),
         isApart: raw.isApart,
         files: raw.files.map(([path, self, nMethods], index) => ({ index, path, self, nMethods })),
+        findings: raw.findings,
         nNodes: raw.nodes,
         hasTimeline: raw.hasTimeline,
         hasTimes,

@@ -19,7 +19,7 @@ import { Inverted } from "./inverted";
 import { CallTree, Functions, type ViewProps } from "./lists";
 import { type Measure, measured, measuresOf, treeOf } from "./measure";
 import { type Filter, coloringOf, filterOf, fresh, measureOf, refolded } from "./place";
-import { RunPage, Summary, Warnings, subject } from "./run";
+import { Findings, RunPage, Summary, Warnings, subject } from "./run";
 import { SourcePage, Sources } from "./sources";
 import { TimelineView } from "./timeline";
 import { Chips, ColorChoice, MeasureChoice, RecursionChoice, SearchField, SideChoice, ThreadChoice, nextColoring, useMatching } from "./tools";
@@ -269,6 +269,7 @@ function App() {
                     {!isOne && <Warnings index={index} onMore={() => go({ view: "run", with: fresh })} />}
                     <Tabs views={views} current={current} onChoose={(view) => go({ view, with: fresh })} />
                     <Chips index={index} filter={filter} place={place} go={go} />
+                    {current === views[0].id && <Findings index={index} />}
                     {!tree && <p class="nothing">Unpacking {things(index.nNodes, "call path")} …</p>}
                     {tree && current === "changes" && <Changes {...about} index={shown} tree={tree} methods={methods} />}
                     {side.tree && current !== "changes" && <View {...side} tree={side.tree} {...about} />}

@@ -52,7 +52,7 @@ export function Summary({ index }: { index: Index }) {
     const functions = things(methods.filter(isSeen).length, "function");
     const how = run.isEstimated ? `${run.clock}, ${run.mode} estimate` : `${run.clock}, ${run.mode}`;
     const process = run.isMerged ? "several runs" : run.pid ? `process ${run.pid}` : "";
-    const life = run.isImported ? process : [process, run.state].filter(Boolean).join(", ");
+    const life = run.isImported ? process : [process, run.state === "sealed" ? "" : run.state].filter(Boolean).join(", ");
     const [tool, ...rest] = visibleText(run.version).split(" ");
     return (
         <section class="tiles" aria-label="Summary">
@@ -100,6 +100,20 @@ export function Warnings({ index, onMore }: { index: Index; onMore: () => void }
                 Details
             </button>
         </p>
+    );
+}
+
+/** What weighs most in the run, each with the command that shows it. */
+export function Findings({ index }: { index: Index }) {
+    if (!index.findings.length) return null;
+    return (
+        <ul class="findings" aria-label="What weighs most">
+            {index.findings.map(([text, command]) => (
+                <li>
+                    {visibleText(text[0].toUpperCase() + text.slice(1))}. <code>{visibleText(command)}</code>
+                </li>
+            ))}
+        </ul>
     );
 }
 
