@@ -36,6 +36,12 @@ done
 qprof diff --format=json --base exact.qprof sampled.qprof --new exact.qprof > out.json
 claim "diff of several runs fits its schema" fits diff out.json
 
+for limits in --fail-if-slower=1 --fail-if-more=calls:0 '--fail-if-slower=1 --fail-if-more=calls:0'; do
+    qprof diff $limits --format=json --base exact.qprof sampled.qprof --new exact.qprof > out.json 2>/dev/null
+    claim "diff $limits fits its schema" fits diff out.json
+    claim "diff $limits has a gate" jq -e .gate.verdict out.json
+done
+
 # ---- the schemas are made of the tool's tables of fields ------------------------------------------
 for name in report tree detail annotate info check doctor summary list list-live diff export trace-stat \
     cover cover-check cover-context cover-summary cover-diff cover-changes; do

@@ -51,26 +51,44 @@ awk '
         else if (command != "") print command >file
     }' "$QPROF_SOURCE/docs/ci.md"
 
+# A branch: a clone with one commit on top of main that adds a line to a file.
+branch() {
+    rm -rf base clone
+    git clone -q origin.git clone
+    git -C clone checkout -q -b mine
+    echo "$2" >>"clone/$1"
+    git -C clone commit -q -a -m second
+}
+
+# run RECIPE: in the clone
+run() {
+    (
+        cd clone || exit 1
+        export CI_DEFAULT_BRANCH=main CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main GITHUB_STEP_SUMMARY=../summary
+        unset COMMENT_TOKEN
+        bash -e "../$1"
+    ) >"out-$1" 2>&1 </dev/null
+}
+
 count=0
 for recipe in recipe-*; do
     count=$((count + 1))
     sed -i 's/\${{ github.base_ref }}/main/g; s/\${{ github.event.number }}/7/g' "$recipe"
     grep -n '\${{' "$recipe" && mistakes=1
-    rm -rf base clone
-    git clone -q origin.git clone
-    git -C clone checkout -q -b mine
-    echo 'print(1)' >>clone/tests/all.lua
-    git -C clone commit -q -a -m second
-    (
-        cd clone || exit 1
-        export CI_DEFAULT_BRANCH=main CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main GITHUB_STEP_SUMMARY=../summary
-        unset COMMENT_TOKEN
-        bash -e "../$recipe"
-    ) >"out-$recipe" 2>&1 </dev/null ||
+    branch tests/all.lua 'print(1)'
+    run "$recipe" ||
         { echo "docs/ci.md, $recipe fails:"; cat "$recipe" "out-$recipe"; mistakes=1; }
 done
 [ $count = 4 ] || { echo "$count recipes, not 4"; mistakes=1; }
 grep -q '^### qprof: pass: ' posted || { echo "GitHub: no comment with a verdict"; mistakes=1; }
 cmp -s posted summary || { echo "GitHub: the summary is not the comment"; mistakes=1; }
 grep -q '^### qprof: pass: ' out-recipe-2 || { echo "GitLab: no verdict"; mistakes=1; }
+
+# One more call, which is 3 more of fib, and 100 tables more.
+branch tests/speed.lua 'fib(2) local t = {} for i = 1, 100 do t[i] = {} end'
+rm summary
+run recipe-1 && { echo "GitHub: more calls and bytes pass"; mistakes=1; }
+grep -q '^### qprof: fail: ' summary || { echo "GitHub: no verdict of the failure"; mistakes=1; }
+grep -q '>fib<.* | calls | 177 | 180 | +1.7 % | 0 | fail |' summary || { echo "GitHub: not the calls of fib"; mistakes=1; }
+grep -q 'main chunk of tests/speed.lua<.* | bytes | .* | 2 % | fail |' summary || { echo "GitHub: not the bytes"; mistakes=1; }
 exit $mistakes
