@@ -45,6 +45,10 @@ claim "and stays as it is" same '' "$(cat data)"
 claim "under qprof run" ends 0 env QPROF=-ouput=x qprof run -o a.qprof -- ./score 'f(' ')'
 claim "the mistake is printed once" same 1 "$(grep -c ouput err)"
 
+claim "no profile on standard output" ends 2 qprof run -o - -- ./score 'f(' ')'
+claim "as one line says" grep -Eq '^qprof run: a profile cannot be written to standard output .use -o FILE' err
+claim "and no file has that name" test ! -e -
+
 # ---- profiles -----------------------------------------------------------------------------------
 mkdir gone
 claim "a folder that is removed" ends 0 with '-output=gone/a.qprof' 'f(' 'rmdir=gone' ')'

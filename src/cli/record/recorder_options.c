@@ -128,6 +128,9 @@ static bool check_output(const qp_cli *cli, const char *output, const char *give
             return qp_cli_refuse(cli, "%s: %%%c is not a conversion (%%%% is a percent sign)",
                                  given, c[1] ? c[1] : ' ');
     }
+    if (strcmp(given, "-") == 0)
+        return qp_cli_refuse(
+            cli, "a profile cannot be written to standard output (use -o FILE, or -o ./-)");
     if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode)))
         return qp_cli_refuse(cli, "%s: is a folder (use --output=FILE)",
                              *given ? given : output);

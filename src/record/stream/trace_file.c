@@ -60,7 +60,8 @@ struct qp_trace_sink {
     uint64_t device, inode;
     uint64_t n_bytes; /* of whole packets */
     uint64_t n_ready; /* of space that is taken */
-    uint64_t part;    /* where the last of the parts begins, each half of -trace-limit */
+    uint64_t part;    /* where the last of the parts begins, each ... */
+    uint64_t n_part;  /* ... of half of -trace-limit */
     uint64_t sequence;
     uint32_t head_checksum;
     uint32_t n_names; /* packets of names so far */
@@ -460,7 +461,7 @@ bool qp_trace_sink_flush(qp_trace_sink *s)
     if (is_good)
         s->rings[s->ring].written = s->rings[s->ring].next;
     p->head.n_records = p->head.n_bytes = 0;
-    if (is_good && s->n_bytes - s->part >= qp_recorder.options.number[QP_OPT_trace_limit] / 2)
+    if (is_good && s->n_bytes - s->part >= s->n_part)
         is_good = begin_part(s);
     return is_good;
 }
@@ -582,6 +583,7 @@ qp_trace_sink *qp_trace_sink_new(char *path, size_t n_bytes)
         return NULL;
     if (open_file(s, path, n_bytes)) {
         s->part = sizeof(qp_trace_file);
+        s->n_part = qp_recorder.options.number[QP_OPT_trace_limit] / 2;
         if (write_head(s) && put_program(s))
             return s;
         errno = ENOSPC;
