@@ -157,6 +157,12 @@ export async function ready(file, hash, options) {
     return page;
 }
 
+/** What the page calls a thread that reports call ".main_2." */
+export const threadName = (name) => {
+    const [, first, number] = /^\.(.*)_(\d+)\.$/s.exec(name) ?? [];
+    return number ? `thread ${number} (${first})` : name;
+};
+
 /** What the page calls a function: its place in the index. */
 export const methodNamed = (page, name) =>
     page.evaluate((wanted) => JSON.parse(document.getElementById("index").textContent).methods.findIndex(([n]) => n === wanted), name);

@@ -1,6 +1,6 @@
 // profile.mjs: claims about the profile page. See test_profile.sh for where its pages come from.
 import { readFileSync } from "node:fs";
-import { allRows, claim, estimate, finish, grouped, known, methodNamed, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
+import { allRows, claim, estimate, finish, grouped, known, methodNamed, open, press, ready, same, selectPath, settle, threadName, time } from "./browser.mjs";
 
 const report = JSON.parse(readFileSync("work.json", "utf8"));
 const tree = JSON.parse(readFileSync("tree.json", "utf8"));
@@ -132,6 +132,15 @@ async function the_keyboard_goes_to_the_source_of_what_is_selected() {
     }
 }
 
+async function a_function_without_source_says_so() {
+    const page = await ready("counts.html", "#functions?search=%5Ecoroutine.wrap%24");
+    await press(page, "s");
+    same("s", "coroutine.wrap has no source: it is not of a file.", await page.textContent("[role=status].message"));
+    await press(page, "j");
+    same("the next key takes it away", "", await page.textContent("[role=status].message"));
+    await page.context().close();
+}
+
 async function threads_have_the_numbers_of_the_report() {
     const all = JSON.parse(readFileSync("threads.json", "utf8")).threads;
     const threads = all.filter((t) => t.calls > 0 || t.total > 0 || t.open_frames > 0); // as report --threads
@@ -139,10 +148,10 @@ async function threads_have_the_numbers_of_the_report() {
     const page = await ready("work.html", "#threads");
     same("as many as the report says", String(threads.length), await page.textContent("[data-name=Threads] .tile-value"));
     const shown = (await allRows(page)).map(({ cells }) => [cells[0], cells[1], cells[6], cells[8]]).sort();
-    const wanted = threads.map((t) => [grouped(t.number), t.name, grouped(t.calls), time(t.total)]).sort();
+    const wanted = threads.map((t) => [grouped(t.number), threadName(t.name), grouped(t.calls), time(t.total)]).sort();
     same("threads", wanted, shown);
     const state = (await allRows(page)).map(({ cells }) => [cells[1], cells[2]]).sort();
-    same("states", threads.map((t) => [t.name, !t.alive ? "ended" : t.suspended ? "suspended" : "alive"]).sort(), state);
+    same("states", threads.map((t) => [threadName(t.name), !t.alive ? "ended" : t.suspended ? "suspended" : "alive"]).sort(), state);
     await press(page, "Enter", "3");
     const first = await functionRows(page);
     same("functions of the thread", rowsOf(JSON.parse(readFileSync("thread1.json", "utf8")).methods), first);
@@ -346,6 +355,7 @@ await a_function_stands_between_callers_and_callees();
 await a_focus_and_hidden_functions_leave_the_numbers_of_the_report();
 await the_keyboard_folds_and_takes_it_back();
 await the_keyboard_goes_to_the_source_of_what_is_selected();
+await a_function_without_source_says_so();
 await threads_have_the_numbers_of_the_report();
 await frames_from_below_add_up_as_a_naive_count_does();
 await callers_and_callees_are_those_of_the_detail();

@@ -1,7 +1,7 @@
 // profile_kinds.mjs: claims about the pages of profiles that lack something: of samples from outside,
 // of other tools, of coverage alone, of deep recursions, and of two runs. See test_profile_kinds.sh.
 import { readFileSync } from "node:fs";
-import { allRows, claim, estimate, finish, grouped, known, open, press, ready, same, selectPath, settle, time } from "./browser.mjs";
+import { allRows, claim, estimate, finish, grouped, known, open, press, ready, same, selectPath, settle, threadName, time } from "./browser.mjs";
 
 const json = (file) => JSON.parse(readFileSync(file, "utf8"));
 const change = (row) => Math.abs(row.self.new - row.self.base);
@@ -246,9 +246,9 @@ async function a_thread_of_two_runs_is_compared_alone() {
     const threads = json("diff-threads.json").rows;
     const page = await ready("two.html", "#threads?sort=name&measure=time", { viewport: { width: 1700, height: 800 } });
     const shown = (await allRows(page)).map(({ cells }) => [cells[0], cells[1], cells[4], cells[5], cells[7]]);
-    const wanted = threads.map((r) => [r.name, grouped(r.calls.new), time(r.total.base), time(r.total.new), signed(r.total.new - r.total.base, time)]);
+    const wanted = threads.map((r) => [threadName(r.name), grouped(r.calls.new), time(r.total.base), time(r.total.new), signed(r.total.new - r.total.base, time)]);
     same("threads", wanted.sort(), shown.sort());
-    const name = ".part_3.";
+    const name = "thread 3 (part)";
     await page.click(`.table >> text=${name}`);
     await settle(page);
     claim("it opens", /thread=\d+/.test(page.url()), page.url());

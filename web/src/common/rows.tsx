@@ -78,6 +78,8 @@ export interface RowsProps {
     headHeight?: number;
     head?: (width: number) => ComponentChildren;
     row: (index: number, width: number) => ComponentChildren;
+    /** Index and id of the selected row, for screen readers; they learn of it while it exists. */
+    active?: [index: number, id: string];
     handle?: RefObject<RowsHandle>;
     /** Least width of a row, in characters: what is wider scrolls. */
     characters?: number;
@@ -85,7 +87,7 @@ export interface RowsProps {
 }
 
 export function Rows(props: RowsProps) {
-    const { count, height, headHeight = 0, head, row, handle, characters, ...attributes } = props;
+    const { count, height, headHeight = 0, head, row, active, handle, characters, ...attributes } = props;
     const box = useRef<HTMLDivElement>(null);
     const seen = useWindow(box);
     const isPrinting = useIsPrinting();
@@ -109,10 +111,11 @@ export function Rows(props: RowsProps) {
     let first = Math.max(0, Math.floor(seen.top / height) - MARGIN_ROWS);
     let last = Math.min(count, Math.ceil((seen.top + seen.height) / height) + MARGIN_ROWS);
     if (isPrinting) [first, last] = [0, Math.min(count, PRINTED_ROWS)];
+    const isThere = active && active[0] >= first && active[0] < last;
     const rows = [];
     for (let index = first; index < last; index++) rows.push(row(index, seen.width));
     return (
-        <div {...attributes} ref={box} class={`rows ${attributes.class ?? ""}`}>
+        <div {...attributes} ref={box} class={`rows ${attributes.class ?? ""}`} aria-activedescendant={isThere ? active[1] : undefined}>
             {head && <div class="rows-head">{head(seen.width)}</div>}
             <div
                 role="presentation"

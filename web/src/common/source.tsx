@@ -160,7 +160,7 @@ export function Source(props: SourceProps) {
                 role="grid"
                 aria-label={props.label}
                 aria-rowcount={count}
-                aria-activedescendant={`line-${selected}`}
+                active={[selected - 1, `line-${selected}`]}
                 tabIndex={0}
                 count={count}
                 height={LINE_HEIGHT}

@@ -10,7 +10,7 @@ export interface Column<Row> {
     id: string;
     /** "": it cannot be sorted by. */
     head: string;
-    /** What the figure means, in a sentence. */
+    /** What the figure means, in a sentence; the name for screen readers where there is no head. */
     title?: string;
     /** Width in pixels; absent: takes what is left. */
     width?: number;
@@ -170,6 +170,7 @@ function Head<Row>({ columns, sort, onSort }: {
                     aria-sort={order(column.id)}
                     class={column.isNumber ? "is-number" : ""}
                 >
+                    {!column.head && <span class="unseen">{column.title}</span>}
                     {column.head && (
                         <button
                             type="button"
@@ -236,7 +237,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 role={tree ? "treegrid" : "grid"}
                 aria-label={props.label}
                 aria-rowcount={rows.length + 1}
-                aria-activedescendant={rows.length ? `${id}-${selected}` : undefined}
+                active={[selected, `${id}-${selected}`]}
                 tabIndex={0}
                 count={rows.length}
                 height={ROW_HEIGHT}

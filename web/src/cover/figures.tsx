@@ -46,6 +46,7 @@ export function totalColumns<Row extends HasTotals>(): Column<Row>[] {
         {
             id: "bar",
             head: "",
+            title: "Lines that were executed, as a bar",
             width: 190,
             rank: 2,
             value: (row) => percentage(row.totals.linesHit, row.totals.lines),

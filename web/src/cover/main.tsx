@@ -54,9 +54,11 @@ function Crumbs({ place, go }: { place: Place; go: Go }) {
     const name = subject(index);
     return (
         <nav class="crumbs" aria-label="Where you are">
-            <button type="button" class="brand" onClick={home}>
-                Coverage
-            </button>
+            <h1 class="brand">
+                <button type="button" onClick={home}>
+                    Coverage
+                </button>
+            </h1>
             {place.view !== "file" && name && <span class="subject">{name}</span>}
             {place.view === "file" && (
                 <span class="path">

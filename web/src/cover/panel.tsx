@@ -106,7 +106,7 @@ export function LinePanel({ index, number, line, description, context, go }: {
     go: Go;
 }) {
     return (
-        <section class="panel-part" aria-label={`Line ${number}`} aria-live="polite">
+        <section class="panel-part" aria-label={`Line ${number}`} aria-live="polite" tabIndex={0}>
             <h2>Line {count(number)}</h2>
             <p class="line-description">{description[0].toUpperCase() + description.slice(1)}</p>
             {line && <Blocks blocks={line.blocks} />}

@@ -69,6 +69,7 @@ function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
         {
             id: "state",
             head: "",
+            title: "What became of it",
             width: 84,
             rank: 0,
             value: (row) => row.base?.state ?? "",
@@ -88,6 +89,7 @@ function columnsOf(index: Index, methods: Method[]): Column<Method>[] {
         {
             id: "bar",
             head: "",
+            title: "The change as a bar",
             width: 130,
             rank: 4,
             value: (row) => change(row, of),

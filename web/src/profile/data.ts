@@ -201,10 +201,14 @@ function methodsOf(raw: IndexBlock): Method[] {
 const ALIVE = 1;
 const SUSPENDED = 2;
 
+/** What reports call ".lua_1.", the root of a thread. */
+const plainName = (name: string) =>
+    name.replace(/^\.(?:thread|(.*))_(\d+)\.$/s, (_, program, n) => (program ? `thread ${n} (${program})` : `thread ${n}`));
+
 function threadsOf(raw: IndexBlock): Thread[] {
     const threads = raw.threads.map(
         ([name, root, total, calls, ordinal, system, lives, depth, flags, baseTotal = 0, baseCalls = 0]) => ({
-            name, root, calls, self: total, total, ordinal, system, lives, depth,
+            name: plainName(name), root, calls, self: total, total, ordinal, system, lives, depth,
             isAlive: !!(flags & ALIVE),
             isSuspended: !!(flags & SUSPENDED),
             base: raw.base && { calls: baseCalls, self: baseTotal, total: baseTotal },

@@ -45,7 +45,7 @@ export function barColumn<Row>(
     part: (row: Row) => number,
     all: number,
 ): Column<Row> {
-    return { id: "bar", head: "", width: 130, rank, value, cell: (row) => <Share part={part(row)} all={all} /> };
+    return { id: "bar", head: "", title: "Its part of all, as a bar", width: 130, rank, value, cell: (row) => <Share part={part(row)} all={all} /> };
 }
 
 interface Timed extends Figures {
@@ -76,6 +76,7 @@ export function timeColumn<Row extends Timed>(run: Run, id: "self" | "total", he
         {
             id: `${id}-share`,
             head: "",
+            title: `${head}, in percent of all`,
             width: 74,
             isNumber: true,
             rank: rank + 2,

@@ -10,6 +10,7 @@ import { useKeys } from "../common/keys";
 import { type Go, type Place, usePlace } from "../common/place";
 import { Tabs } from "../common/tabs";
 import { themeOf, useTheme } from "../common/theme";
+import { visibleText } from "../common/visible";
 import { Changes } from "./changes";
 import { type Index, type Method, type Recording, readIndex, readRecording } from "./data";
 import { functionsOf, withWaits } from "./flat";
@@ -206,8 +207,22 @@ function usePageKeys(place: Place, go: Go, filter: Filter, setHelp: (isOpen: boo
     return toggleTheme;
 }
 
+/** A sentence that stays until the next key or click. */
+function useMessage(): [string, (text: string) => void] {
+    const [message, setMessage] = useState("");
+    useEffect(() => {
+        if (!message) return;
+        const clear = () => setMessage("");
+        const ends = ["keydown", "pointerdown"];
+        for (const end of ends) addEventListener(end, clear, { capture: true });
+        return () => ends.forEach((end) => removeEventListener(end, clear, { capture: true }));
+    }, [message]);
+    return [message, setMessage];
+}
+
 function App() {
     const [place, go] = usePlace();
+    const [message, setMessage] = useMessage();
     const [hasHelp, setHelp] = useState(false);
     const filter = filterOf(index, place);
     const current = place.view === "function" || views.some((v) => v.id === place.view) ? place.view : views[0].id;
@@ -233,19 +248,23 @@ function App() {
     const onHide = (method: number) => {
         if (method) go({ with: refolded({ hidden: [...new Set([...filter.hidden, method])] }) });
     };
-    const onSource = (method: number) => {
-        const { file = "", line = 0 } = index.methods[method] ?? {};
+    const onSource = (method: number): boolean | void => {
+        const { name = "", file = "", line = 0 } = index.methods[method] ?? {};
         const source = index.files.find((f) => file && f.path === file);
-        return source ? go({ view: "source", what: String(source.index), with: { ...fresh, line: String(line || "") } }) : false;
+        if (source) return go({ view: "source", what: String(source.index), with: { ...fresh, line: String(line || "") } });
+        if (!method) return false;
+        setMessage(`${visibleText(name.slice(0, 80))} has no source: it is not of a file.`);
     };
     const about = { root: filter.thread, matching, place: { ...place, view: current }, go, onFocus, onHide, onSource };
     return (
         <>
             <header class="top">
                 <nav class="crumbs" aria-label="Where you are">
-                    <button type="button" class="brand" onClick={() => go({ view: views[0].id, with: fresh })}>
-                        {index.base ? "Profiles compared" : "Profile"}
-                    </button>
+                    <h1 class="brand">
+                        <button type="button" onClick={() => go({ view: views[0].id, with: fresh })}>
+                            {index.base ? "Profiles compared" : "Profile"}
+                        </button>
+                    </h1>
                     <span class="subject">{subject(index)}</span>
                 </nav>
                 <span class="tools">
@@ -275,6 +294,9 @@ function App() {
                     {side.tree && current !== "changes" && <View {...side} tree={side.tree} {...about} />}
                 </div>
             </main>
+            <p class="message" role="status">
+                {message}
+            </p>
             {hasHelp && <Help keys={keyList} onClose={() => setHelp(false)} />}
         </>
     );

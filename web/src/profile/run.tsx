@@ -41,6 +41,9 @@ function Comparison({ index, base }: { index: Index; base: Run }) {
     );
 }
 
+/** What became of the process that recorded. */
+const states: Record<string, string> = { sealed: "complete", unsealed: "killed", snapshot: "a snapshot", live: "still running" };
+
 /** How many, and one in how much time. */
 const passesOf = (run: Run) => (run.passes ? `${count(run.passes)}, one in ${time({ ...run, unit: "ns" }, run.period)}` : "");
 
@@ -52,7 +55,7 @@ export function Summary({ index }: { index: Index }) {
     const functions = things(methods.filter(isSeen).length, "function");
     const how = run.isEstimated ? `${run.clock}, ${run.mode} estimate` : `${run.clock}, ${run.mode}`;
     const process = run.isMerged ? "several runs" : run.pid ? `process ${run.pid}` : "";
-    const life = run.isImported ? process : [process, run.state === "sealed" ? "" : run.state].filter(Boolean).join(", ");
+    const life = run.isImported ? process : [process, run.state === "sealed" ? "" : states[run.state]].filter(Boolean).join(", ");
     const [tool, ...rest] = visibleText(run.version).split(" ");
     return (
         <section class="tiles" aria-label="Summary">
@@ -69,7 +72,7 @@ export function Summary({ index }: { index: Index }) {
             {index.hasTimes && isWaiting(index) && <Tile name="Waiting" value={share(run, run.off)} note={time(run, run.off)} />}
             {run.hasMemory && <Tile name="Allocated" value={count(run.bytes)} note={`bytes in ${things(run.objects, "object")}`} />}
             {index.hasTimes && run.cost > 0 && (
-                <Tile name="Overhead" value={`about ${share(run, run.cost)}`} note={`${time(run, run.cost)}, contained in the times`} />
+                <Tile name="Overhead" value={share(run, run.cost)} note={`about ${time(run, run.cost)}, contained in the times`} />
             )}
             {run.isImported && <Tile name="Imported" value={tool} note={rest.join(" ") || "the profile of another tool"} />}
         </section>
@@ -146,7 +149,7 @@ function factsOf(run: Run): [string, string][] {
         ["recorded", run.started ? new Date(run.started).toLocaleString("sv-SE") : ""],
         ["for", run.unit === "ns" && run.wall ? time(run, run.wall) : ""],
         ["stopped for", run.unit === "ns" && run.stopped ? time(run, run.stopped) : ""],
-        ["state", run.isImported ? "" : run.state],
+        ["state", run.isImported ? "" : states[run.state]],
         ["imported", run.isImported ? `from ${run.version}` : ""],
         ["measured", measuredOf(run)],
         ["call paths", run.isFromEdges ? "estimated from callers and callees" : run.hasTree ? "" : "not recorded"],
@@ -234,7 +237,7 @@ export function RunPage({ index }: { index: Index }) {
     const [first, second] = index.recorded;
     const when = (run: Run) => (!second ? "" : run === first ? " before" : " after");
     return (
-        <div class="run-page">
+        <div class="run-page" role="region" aria-label="About the run" tabIndex={0}>
             {index.recorded.map((run) => (
                 <Facts key={when(run)} name={`The run${when(run)}`} run={run} />
             ))}

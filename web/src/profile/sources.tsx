@@ -32,7 +32,7 @@ function fileColumns(index: Index): Column<SourceFile>[] {
         ...columns,
         barColumn(3, (row) => row.self, (row) => row.self, run.total),
         numberColumn("self", "Self", "Self time of its functions", 110, 0, (row) => row.self, (row) => time(run, row.self)),
-        numberColumn("share", "", "", 74, 2, (row) => row.self, (row) => (
+        numberColumn("share", "", "Self time, in percent of all", 74, 2, (row) => row.self, (row) => (
             <span class="dim">{share(run, row.self)}</span>
         )),
     ];
@@ -150,7 +150,7 @@ function LinePanel({ index, file, number, line, heat, go }: {
     const names = [...new Set(line?.blocks.map((b) => b.name))];
     const methods = names.map((name) => index.methods.find((m) => m.name === name && m.file === file.path));
     return (
-        <aside class="panel" aria-label="Details">
+        <aside class="panel" aria-label="Details" tabIndex={0}>
             <section class="panel-part">
                 <h2>Line {count(number)}</h2>
                 <p class="dim">{description(index, line)}</p>
