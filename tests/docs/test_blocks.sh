@@ -4,7 +4,7 @@
 # every link from one page to another leads somewhere, and README.md names every page.
 set -u
 [ -x "$QPROF_BIN/qlua" ] || { echo "qlua is not built"; exit 77; }
-for tool in jq lcov genhtml xmllint callgrind_annotate; do
+for tool in jq lcov genhtml luacheck xmllint callgrind_annotate; do
     command -v $tool >/dev/null || { echo "$tool is not installed; tests/run.sh installs it"; exit 77; }
 done
 PATH=$QPROF_BIN:$PATH

@@ -6,10 +6,10 @@ import { claim, finish, open, same, settle } from "./browser.mjs";
 const axe = readFileSync(createRequire(`${process.env.QPROF_BUILD}/web/package.json`).resolve("axe-core"), "utf8");
 
 const views = {
-    "work.html": ["#flame", "#functions", "#function/3", "#tree", "#timeline", "#source", "#source/0", "#threads", "#run"],
+    "work.html": ["#flame", "#functions", "#function/3", "#tree", "#timeline", "#source/0", "#threads", "#run"],
     "sampled.html": ["#functions"],
-    "diff.html": ["#changes", "#functions"],
-    "cover.html": ["#folders", "#files", "#functions", "#contexts", "#file/main.lua"],
+    "diff.html": ["#changes"],
+    "cover.html": ["#folders", "#functions", "#contexts", "#file/main.lua"],
 };
 
 async function check(page, view) {

@@ -107,13 +107,19 @@ export function Warnings({ index, onMore }: { index: Index; onMore: () => void }
 }
 
 /** What weighs most in the run, each with the command that shows it. */
+/** Names stand between backticks. */
+const sentence = (text: string) =>
+    visibleText(text[0].toUpperCase() + text.slice(1))
+        .split("`")
+        .map((part, i) => (i % 2 ? <b>{part}</b> : part));
+
 export function Findings({ index }: { index: Index }) {
     if (!index.findings.length) return null;
     return (
         <ul class="findings" aria-label="What weighs most">
             {index.findings.map(([text, command]) => (
-                <li>
-                    {visibleText(text[0].toUpperCase() + text.slice(1))}. <code>{visibleText(command)}</code>
+                <li key={command}>
+                    {sentence(text)}. <code>{visibleText(command)}</code>
                 </li>
             ))}
         </ul>
