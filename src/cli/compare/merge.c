@@ -107,5 +107,4 @@ const qp_command qp_command_merge = {
     .examples = "qprof merge -o all.qprof monday.qprof tuesday.qprof\n"
                 "qprof merge -o all.qprof runs/*.qprof && qprof report all.qprof",
     .run = run_merge,
-    .writes_profile = true,
-    .keeps_files = true};
+    .writes_profile = true};

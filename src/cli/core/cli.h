@@ -14,7 +14,7 @@
 #include "base/text/field.h"
 #include "model/model.h"
 
-enum { QP_LIST_MOST = 64 };
+enum { QP_LIST_MOST = 64, QP_MARK_BYTES = 4096 };
 
 typedef enum { QP_FORMAT_TEXT, QP_FORMAT_JSON, QP_FORMAT_CSV, QP_FORMAT_MARKDOWN } qp_format;
 typedef enum { QP_COLOR_AUTO, QP_COLOR_ALWAYS, QP_COLOR_NEVER } qp_color;
@@ -142,8 +142,10 @@ typedef struct qp_command {
     /* Call paths of all threads are shown as those of one, unless --threads or --thread is given. */
     enum { QP_THREADS_APART, QP_THREADS_JOINED, QP_THREADS_JOINED_IN_TEXT } threads;
     bool writes_profile; /* to --output */
-    bool keeps_files;    /* replaces one by --force alone: it has QP_FLAG_FORCE */
-    bool takes_rest;     /* everything from the first operand on belongs to a program */
+    /* --output replaces files with this text in their first QP_MARK_BYTES, others only by
+     * QP_FLAG_FORCE; NULL: all */
+    const char *replaces;
+    bool takes_rest; /* everything from the first operand on belongs to a program */
     const struct qp_command *const *subs;   /* of a group, ends with NULL */
     void (*print_more)(const qp_screen *s); /* the end of the help; or NULL */
 } qp_command;
@@ -322,14 +324,14 @@ void qp_complete(const qp_cli *cli, int n, char *const *words);
 
 /* ---- the output file ------------------------------------------------------------------------ */
 
-/* Inputs, sources and profiles are not overwritten; a file is written whole or not at all. */
+/* One rule for files that exist, qp_output_is_free(); a file is written whole or not at all. */
 
 /* "-", or not given. */
 bool qp_output_is_standard(const char *path);
 
 /* May the command write a file there? Refused are its inputs and the sources of the program, by
- * whatever name, and files of another kind: a profile where none will be written, anything else
- * where one will be. qp_cli_load() asks this of --output for whatever it loads.
+ * whatever name, and without --force any other file that has content, except what the command
+ * replaces. qp_cli_load() asks this of --output for whatever it loads.
  * @param input  what the command reads; NULL: nothing
  * @param m      what was loaded from it; NULL: nothing
  * @return false: a message was printed */

@@ -56,46 +56,45 @@ static bool is_any_source(const qp_cli *cli, const struct stat *output, const qp
     return is_it;
 }
 
-static bool is_profile(const char *path)
+static bool has_mark(const char *path, const char *mark)
 {
-    char magic[sizeof QP_MAGIC - 1];
+    char begin[QP_MARK_BYTES];
     const char *why;
-    int fd = qp_file_open(path, &why);
-    bool is_it = fd >= 0 && qp_file_read_at(fd, magic, sizeof magic, 0) == sizeof magic &&
-                 memcmp(magic, QP_MAGIC, sizeof magic) == 0;
+    int fd = mark ? qp_file_open(path, &why) : -1;
+    begin[fd >= 0 ? qp_file_read_at(fd, begin, sizeof begin - 1, 0) : 0] = '\0';
     if (fd >= 0)
         close(fd);
-    return is_it;
+    return mark && strstr(begin, mark);
+}
+
+static bool fail_exists(const qp_cli *cli, const char *path)
+{
+    const qp_command *c = cli->command;
+    const char *what = c->replaces ? "is another kind of file" : "exists";
+    if (c->writes_profile != has_mark(path, QP_MAGIC))
+        what = c->writes_profile ? "is not a profile" : "is a profile";
+    return qp_cli_refuse(cli, "%s: %s (%s)", path, what,
+                         qp_flag_named(c, "force", 5) ? "--force replaces it"
+                                                      : "name another file, or remove it");
 }
 
 bool qp_output_is_free(const qp_cli *cli, const char *path, const char *input,
                        const qp_model *m)
 {
     struct stat at;
-    bool wants_profile = cli->command->writes_profile;
-    if (wants_profile && path && qp_output_is_standard(path))
+    if (cli->command->writes_profile && path && qp_output_is_standard(path))
         return qp_cli_refuse(cli,
                              "a profile cannot be written to standard output (use -o FILE)");
     if (qp_output_is_standard(path) || stat(path, &at) != 0 || !S_ISREG(at.st_mode))
         return true; /* other files than plain ones are refused when they are opened */
-    if (is_file(&at, input) || is_file(&at, cli->args.cover.adjustments))
-        qp_cli_fail(cli, "%s: is an input (name another file for the output)", path);
-    else if (is_any_source(cli, &at, m))
-        qp_cli_fail(cli, "%s: is a source of the program (name another file for the output)",
-                    path);
-    else if (!wants_profile && is_profile(path))
-        qp_cli_fail(cli,
-                    "%s: is a profile, which would be lost (name another file, or remove it)",
-                    path);
-    else if (wants_profile && at.st_size && !is_profile(path))
-        qp_cli_fail(cli,
-                    "%s: is not a profile and would be lost (name another file, or remove it)",
-                    path);
-    else if (cli->command->keeps_files && !cli->args.is_replacing && at.st_size)
-        qp_cli_fail(cli, "%s: exists (--force replaces it)", path);
-    else
-        return true;
-    return false;
+    if (is_file(&at, input) || is_file(&at, cli->args.cover.adjustments) ||
+        is_file(&at, cli->args.trace.file))
+        return qp_cli_refuse(cli, "%s: is an input (name another file for the output)", path);
+    if (is_any_source(cli, &at, m))
+        return qp_cli_refuse(
+            cli, "%s: is a source of the program (name another file for the output)", path);
+    return !at.st_size || cli->args.is_replacing || has_mark(path, cli->command->replaces) ||
+           fail_exists(cli, path);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

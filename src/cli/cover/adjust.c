@@ -164,6 +164,7 @@ const qp_command qp_command_cover_adjust = {
         (const qp_flag[]){
             {"output", 'o', QP_FLAG_TEXT, "FILE", QP_FLAG_AT(output), NULL,
              "adjustments file to write, - for standard output; default: none, only a table"},
+            QP_FLAG_FORCE,
             QP_COVER_FLAGS_FILES,
             QP_FLAG_SOURCE_PATH,
             QP_FLAGS_COMMON},

@@ -118,5 +118,4 @@ const qp_command qp_command_cover_export = {
                 "qprof cover export --to=cobertura -o coverage.xml run.qprof\n"
                 "qprof cover export --to=html -o coverage.html",
     .run = run_export,
-    .keeps_files = true,
     .print_more = print_formats};

@@ -60,5 +60,4 @@ const qp_command qp_command_cover_merge = {
                 "qprof cover merge --layered -o all.qprof test-*.qprof\n"
                 "qprof cover context all.qprof               then: hits of each run",
     .run = run_merge,
-    .writes_profile = true,
-    .keeps_files = true};
+    .writes_profile = true};

@@ -396,4 +396,5 @@ const qp_command qp_command_run = {
                 "qprof run --options",
     .run = run_run,
     .writes_profile = true,
+    .replaces = QP_MAGIC,
     .takes_rest = true};

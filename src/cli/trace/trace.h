@@ -61,6 +61,10 @@ uint64_t qp_trace_view_moment(const qp_trace_view *v, uint64_t raw);
  * @return false: no memory */
 bool qp_trace_write_csv(qp_trace_view *v, qp_out *out, qp_span_counts *counts);
 
+/* May the parameters of the table of -o be written beside it? @param from  the trace
+ * @return false: a message was printed */
+bool qp_trace_memo_is_free(const qp_cli *cli, const char *from);
+
 /* Print the file of -o with what was written to it: "run.qprof: 12 calls". */
 void qp_trace_print_written(const qp_cli *cli, uint64_t n, const char *thing);
 

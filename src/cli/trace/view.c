@@ -91,6 +91,7 @@ bool qp_trace_view_open(qp_trace_view *v, qp_cli *cli, const char **name)
         return false;
     snprintf(cli->path, sizeof cli->path, "%s", v->paths[0]);
     bool is_good = open_trace(v) && qp_output_is_free(cli, a->output, v->paths[0], NULL) &&
+                   (!v->paths[1] || qp_output_is_free(cli, a->output, v->paths[1], NULL)) &&
                    take_time(v, "since", a->trace.since, &v->window.from) &&
                    take_time(v, "until", a->trace.until, &v->window.to) && take_pattern(v);
     if (is_good && v->window.from >= v->window.to) {

@@ -45,7 +45,7 @@ const qp_command qp_command_trace_profile = {
              "only their caller announces are calls of their own; those of a window cover what "
              "happened in it.",
     .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output, "profile to write"),
-                               QP_TRACE_FLAGS_WINDOW, QP_FLAGS_COMMON},
+                               QP_FLAG_FORCE, QP_TRACE_FLAGS_WINDOW, QP_FLAGS_COMMON},
     .examples = "qprof trace profile -o run.qprof run.qtrace && qprof report run.qprof\n"
                 "qprof trace profile --since=2s --until=3s -o third.qprof run.qtrace",
     .run = run_profile,
@@ -101,7 +101,10 @@ static int run_export(qp_cli *cli)
 static const qp_flag flags_of_export[] = {
     QP_TEXT("to", 0, WORDS, to, "format"),
     QP_TEXT("output", 'o', "FILE", output, "file to write; default: standard output"),
-    QP_FLAG_THREAD, QP_TRACE_FLAGS_WINDOW, QP_FLAGS_COMMON};
+    QP_FLAG_FORCE,
+    QP_FLAG_THREAD,
+    QP_TRACE_FLAGS_WINDOW,
+    QP_FLAGS_COMMON};
 
 const qp_command qp_command_trace_export = {
     .name = "trace export",
@@ -179,6 +182,8 @@ static int write_table(qp_cli *cli, conversion *c)
     const char *path = cli->args.output;
     if (qp_output_is_standard(path))
         return qp_cli_fail(cli, "a table cannot be written to standard output (use -o FILE)");
+    if (c->to == TO_DBF && !qp_trace_memo_is_free(cli, c->view->paths[0]))
+        return QP_EXIT_UNUSABLE;
     return qp_trace_write_table(c->view->trace, path, c->to == TO_DELIMITED, &c->view->progress,
                                 &c->counts, &error)
                ? QP_EXIT_CLEAN
@@ -244,7 +249,7 @@ static const qp_flag flags_of_convert[] = {
     QP_TEXT("to", 0, FORMS, to, "form of the file; default: by the suffix of its name"),
     QP_TEXT("output", 'o', "FILE", output,
             "file to write; default: standard output, except for tables"),
-    QP_FLAGS_COMMON};
+    QP_FLAG_FORCE, QP_FLAGS_COMMON};
 
 const qp_command qp_command_trace_convert = {
     .name = "trace convert",

@@ -38,6 +38,14 @@ static bool write_copy(const void *data, qp_out *out, qp_error *error)
     return true;
 }
 
+bool qp_trace_memo_is_free(const qp_cli *cli, const char *from)
+{
+    char memo_from[QP_PRF_PATH_BYTES], memo_to[QP_PRF_PATH_BYTES];
+    qp_prf_memo_path(from, memo_from);
+    qp_prf_memo_path(cli->args.output, memo_to);
+    return qp_output_is_free(cli, memo_to, memo_from, NULL);
+}
+
 static int copy_memo(qp_cli *cli, const char *from, const char *to)
 {
     char memo_from[QP_PRF_PATH_BYTES], memo_to[QP_PRF_PATH_BYTES];
@@ -84,7 +92,7 @@ static int run_rebuild(qp_cli *cli)
         return qp_cli_fail(cli, "usage: qprof trace rebuild -o FILE TEST.PRF");
     rebuild r = {.path = a->operands[0]}, *data = &r;
     snprintf(cli->path, sizeof cli->path, "%s", r.path);
-    if (!qp_output_is_free(cli, a->output, r.path, NULL))
+    if (!qp_output_is_free(cli, a->output, r.path, NULL) || !qp_trace_memo_is_free(cli, r.path))
         return QP_EXIT_UNUSABLE;
     int status = qp_output_write(cli, a->output, write_rows, &data);
     if (status == QP_EXIT_CLEAN)
@@ -101,7 +109,7 @@ const qp_command qp_command_trace_rebuild = {
              "is corrected and the end is marked. Parameters, in TEST.PRV, are copied. Other "
              "commands read packets without this.",
     .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output, "file to write"),
-                               QP_FLAGS_COMMON},
+                               QP_FLAG_FORCE, QP_FLAGS_COMMON},
     .examples = "qprof trace rebuild -o WHOLE.PRF TEST.PRF",
     .run = run_rebuild};
 

@@ -169,5 +169,4 @@ const qp_command qp_command_export = {
     .schemas = (const qp_schema[]){{"export", qp_export_document}, {.name = NULL}},
     .threads = QP_THREADS_JOINED,
     .run = run_export,
-    .keeps_files = true,
     .print_more = print_formats};

@@ -7,6 +7,7 @@
 #include "cli/core/cli.h"
 #include "cli/show/show.h"
 #include "export/export.h"
+#include "export/page/page.h"
 #include "model/combine/combine.h"
 
 enum { PATH_BYTES = 4096, NAMES_TRIED = 1000 };
@@ -150,6 +151,8 @@ const qp_command qp_command_html = {
                                        "page to write; -: standard output (default: the "
                                        "profile's name with .html, in this "
                                        "folder; numbered if there is one)"),
+                               QP_YES("force", 0, is_replacing,
+                                      "replacement of a file that is not a page of qprof"),
                                QP_TEXT("trace", 0, "FILE", trace.file,
                                        "a raw trace of the run, for a timeline; where it is in "
                                        "the rings of the profile: "
@@ -163,4 +166,5 @@ const qp_command qp_command_html = {
                 "qprof html run.qprof -o run.html\n"
                 "qprof html --trace=run.qtrace run.qprof\n"
                 "qprof html before.qprof after.qprof -o change.html",
-    .run = run_html};
+    .run = run_html,
+    .replaces = QP_PAGE_MARK};

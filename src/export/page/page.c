@@ -21,7 +21,7 @@ bool qp_page_is_there(const qp_page *page, qp_error *error)
 void qp_page_begin(qp_out *out, const qp_page *page, const char *title)
 {
     qp_out_bytes(out, page->head.text, page->head.n_bytes);
-    qp_out_format(out, "<title>%s</title>", title);
+    qp_out_format(out, QP_PAGE_MARK "<title>%s</title>", title);
     qp_out_bytes(out, page->style.text, page->style.n_bytes);
     qp_out_text(out, "</head>\n<body>\n");
 }

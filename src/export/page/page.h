@@ -24,6 +24,9 @@ typedef struct {
     qp_page_part head, style, script; /* text NULL: this build has no pages */
 } qp_page;
 
+/* In the head of every page, by which the tool knows its own. */
+#define QP_PAGE_MARK "<meta name=\"generator\" content=\"qprof\">"
+
 extern const qp_page qp_page_cover, qp_page_profile;
 
 /* @param error  [room] one line: how to get a tool with pages @return false: this one has none */
