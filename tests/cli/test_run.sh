@@ -16,6 +16,17 @@ claim "its profile has the program's name and its id" sh -c "echo $profile | gre
 claim "standard output is the program's" same '' "$(cat out)"
 claim "the table goes to standard error" grep -Eq '^main +1 ' err
 claim "and the next command" grep -Fq "Next: qprof report $profile" err
+claim "a command to copy" ends 0 qprof run -o "it's a run.qprof" -trace-output='a trace.qtrace' -- ./score 'main(' 10 ')'
+claim "is quoted for a shell" same "qprof report 'it'\\''s a run.qprof'|qprof tree --hottest 'it'\\''s a run.qprof'|qprof trace stat 'a trace.qtrace'" \
+    "$(sed -n '/^Next: /,/^$/s/^Next: \|^ *\(qprof [rt]\)/\1/p' err | head -3 | paste -sd '|')"
+claim "and works there" sh -c "$(sed -n 's/^Next: //p' err)"
+interval() { qprof info --format=json sampled.qprof | jq .run.pc_period_ns; }
+claim "samples" ends 0 qprof run -o sampled.qprof -collect=profile,samples -- ./score 'main(' 10 ')'
+claim "are of every ms" same 1000000 "$(interval)"
+claim "samples at an interval" ends 0 qprof run -o sampled.qprof -collect=profile,samples --pc='VIRTUAL 20000' -- ./score 'main(' 10 ')'
+claim "keep it" same 20000000 "$(interval)"
+claim "also by QPROF" env QPROF='-pc=REAL' qprof run -o sampled.qprof -collect=profile,samples -- ./score 'main(' 10 ')'
+claim "with its default" same 10000000 "$(interval)"
 claim "the profile is sealed" same sealed "$(qprof info --format=json "$profile" | jq -r .run.state)"
 
 claim "the exit status is the program's" ends 3 qprof run -o three.qprof -- ./score 'main(' 1 exit=3
@@ -41,7 +52,7 @@ claim "%n is the number of the dataset" ends 0 qprof run --config=keep.conf -o '
 claim "the last one is shown" grep -Fq 'Next: qprof report n-1.qprof' err
 claim "the other was saved before" test -f n-0.qprof
 claim "%v, %t, %d: what only the program knows" ends 0 qprof run -o '[%v]*-%d-%t.qprof' -- ./score 'main(' 1 ')'
-claim "is found" grep -Eq 'Next: qprof report \[score\]\*-[0-9]{6}-[0-9]{2}:[0-9]{2}\.qprof$' err
+claim "is found" grep -Eq "Next: qprof report '\[score\]\*-[0-9]{6}-[0-9]{2}:[0-9]{2}\.qprof'$" err
 cp n-1.qprof of-another.qprof
 touch -d '1 hour' of-another.qprof
 claim "its own is preferred to younger ones" ends 0 qprof run -o 'of-%v.qprof' -- ./score 'main(' 1 ')'

@@ -7,6 +7,7 @@
 #include "base/containers/alloc.h"
 #include "base/os/clock.h"
 #include "cli/show/show.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 
 enum { LINES_AROUND = 6 };
@@ -273,8 +274,10 @@ static int run_top(qp_cli *cli)
         return status;
     first.at = qp_clock_monotonic();
     if (first.m->run.state != QP_RUN_LIVE) {
-        status = qp_cli_fail(cli, "%s: has ended (its profile: qprof report %s)", cli->path,
-                             cli->path);
+        char report[4096 + 64] = "qprof report";
+        if (!qp_add_shell_word(report, sizeof report, cli->path))
+            snprintf(report, sizeof report, "qprof report %s", cli->path);
+        status = qp_cli_fail(cli, "%s: has ended (its profile: %s)", cli->path, report);
     } else {
         qp_interrupt_take();
         if (!cli->screen.is_terminal && cli->args.count == 0)

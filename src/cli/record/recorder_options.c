@@ -148,25 +148,37 @@ static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_erro
     return QP_PARSE_OK;
 }
 
-/* The name that the options of the variable and of the command give to profiles; NULL: none. */
-static const char *named_by_options(const char *variable, const char *words)
+/* The options of the variable and of the command together.
+ * @return false: a mistake, of which the recorder will say what is wrong */
+static bool join_options(qp_options *o, const char *variable, const char *words)
 {
-    static qp_options o; /* the text stays */
-    static char name[4096];
     const qp_option_events events = {.config = pass_over};
     qp_error unused;
-    qp_options_init(&o);
-    if ((variable && qp_options_parse(&o, variable, &events, &unused) != QP_PARSE_OK) ||
-        qp_options_parse(&o, words, &events, &unused) != QP_PARSE_OK)
-        return NULL; /* the recorder will say what is wrong */
-    if (o.is_set[QP_OPT_output])
-        return qp_option_text(&o, QP_OPT_output);
-    snprintf(name, sizeof name, "%s.qprof", qp_option_text(&o, QP_OPT_filename_prefix));
-    return o.is_set[QP_OPT_filename_prefix] ? name : NULL;
+    qp_options_init(o);
+    return (!variable || qp_options_parse(o, variable, &events, &unused) == QP_PARSE_OK) &&
+           qp_options_parse(o, words, &events, &unused) == QP_PARSE_OK;
+}
+
+/* The name that the options give to profiles; NULL: none. */
+static const char *named_by_options(const qp_options *o)
+{
+    static char name[4096];
+    if (o->is_set[QP_OPT_output])
+        return qp_option_text(o, QP_OPT_output);
+    snprintf(name, sizeof name, "%s.qprof", qp_option_text(o, QP_OPT_filename_prefix));
+    return o->is_set[QP_OPT_filename_prefix] ? name : NULL;
+}
+
+/* Are samples requested without saying how many? */
+static bool needs_interval(const qp_options *o)
+{
+    enum { SAMPLES = 1 << 2 }; /* of the words of -collect */
+    return o->number[QP_OPT_collect] & SAMPLES && !o->is_set[QP_OPT_pc];
 }
 
 bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
 {
+    static qp_options all; /* its texts stay */
     const char *old = getenv("QPROF"), *output = NULL;
     const qp_args *a = &cli->args;
     bool has_room = true;
@@ -182,9 +194,12 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
         has_room &= !given[i][1] || add_word(w, given[i][0], given[i][1]);
     if (!check_words(cli, w->words))
         return false;
+    bool is_clear = join_options(&all, old, w->words);
+    if (is_clear && needs_interval(&all))
+        has_room &= add_word(w, "pc", "VIRTUAL 1000");
     char own[sizeof w->words];
     strcpy(own, w->words);
-    output = a->output ? a->output : output ? output : named_by_options(old, own);
+    output = a->output ? a->output : output ? output : is_clear ? named_by_options(&all) : NULL;
     set_output(w, output);
     if (!check_output(cli, w->output, output ? output : w->output))
         return false;

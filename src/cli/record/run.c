@@ -24,6 +24,7 @@
 #include "cli/show/show.h"
 #include "format/layout.h"
 #include "model/attach/attach.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 
 /* Sample at absolute deadlines; missed ones are not made up. @return how many were missed */
@@ -185,30 +186,36 @@ static bool print_coverage(const qp_cli *cli, const qp_model *m)
     return is_good;
 }
 
+/* A line with a command to copy. */
+static void print_command(const qp_cli *cli, const char *before, const char *words,
+                          const char *path)
+{
+    char command[4096 + 64];
+    snprintf(command, sizeof command, "%s", words);
+    if (!qp_add_shell_word(command, sizeof command, path))
+        snprintf(command, sizeof command, "%s %s", words, path);
+    qp_out_text(cli->screen.out, before);
+    qp_screen_name(&cli->screen, command, 0);
+    qp_out_char(cli->screen.out, '\n');
+}
+
 static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
 {
-    qp_out *out = cli->screen.out;
+    static const char *const first = "\nNext: ", *const more = "      ";
     bool has_functions = m->run.is_profile || !m->run.is_coverage;
-    if (m->run.is_stack_only)
-        qp_out_format(out, "\nNext: qprof list %s\n      qprof tree --hottest %s\n", path,
-                      path);
-    else if (has_functions)
-        qp_out_format(out, "\nNext: qprof report %s\n      qprof tree --hottest %s\n", path,
-                      path);
-    else
-        qp_out_format(out,
-                      "\nNext: qprof cover report --uncovered %s\n"
-                      "      qprof cover annotate --only-missed %s\n",
-                      path, path);
-    if (has_functions && !m->run.is_stack_only && m->run.pc_period_ns)
-        qp_out_format(out, "      qprof list %s\n", path);
-    if (has_functions && !m->run.is_stack_only && m->run.is_coverage)
-        qp_out_format(out, "      qprof cover report %s\n", path);
-    if (*m->run.trace_file) {
-        qp_out_text(out, "      qprof trace stat ");
-        qp_screen_name(&cli->screen, qp_shorter_path(m->run.trace_file), 0);
-        qp_out_char(out, '\n');
+    if (has_functions) {
+        print_command(cli, first, m->run.is_stack_only ? "qprof list" : "qprof report", path);
+        print_command(cli, more, "qprof tree --hottest", path);
+    } else {
+        print_command(cli, first, "qprof cover report --uncovered", path);
+        print_command(cli, more, "qprof cover annotate --only-missed", path);
     }
+    if (has_functions && !m->run.is_stack_only && m->run.pc_period_ns)
+        print_command(cli, more, "qprof list", path);
+    if (has_functions && !m->run.is_stack_only && m->run.is_coverage)
+        print_command(cli, more, "qprof cover report", path);
+    if (*m->run.trace_file)
+        print_command(cli, more, "qprof trace stat", qp_shorter_path(m->run.trace_file));
 }
 
 /* What weighs most, also since an earlier run: that of --since, else one in the same folder. */

@@ -421,6 +421,10 @@ typedef struct {
 size_t qp_model_findings(const qp_model *m, const char *path, const qp_model *since,
                          const char *since_path, qp_run_finding out[QP_FINDINGS_MOST]);
 
+/** Append a blank and a word to a command, quoted as a shell reads it.
+ * @return false: it cannot be typed, or has no room */
+bool qp_add_shell_word(char *to, size_t n_bytes, const char *word);
+
 /* ---- mistakes of the integration: host.c ----------------------------------------------------- */
 
 typedef struct {

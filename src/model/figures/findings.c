@@ -20,8 +20,7 @@ typedef struct {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Append a word as a shell reads it. @return false: it cannot be typed, or has no room */
-static bool add_word(char *to, size_t n_bytes, const char *word)
+bool qp_add_shell_word(char *to, size_t n_bytes, const char *word)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=-";
@@ -57,10 +56,10 @@ static bool set_command(qp_run_finding *f, const char *words, const char *flag,
     size_t n = strlen(f->command);
     if (name &&
         (snprintf(value, sizeof value, "%s%s", flag ? flag : "", name) >= (int)sizeof value ||
-         !add_word(f->command, sizeof f->command, value)))
+         !qp_add_shell_word(f->command, sizeof f->command, value)))
         f->command[n] = '\0';
-    return (!first || add_word(f->command, sizeof f->command, first)) &&
-           add_word(f->command, sizeof f->command, file);
+    return (!first || qp_add_shell_word(f->command, sizeof f->command, first)) &&
+           qp_add_shell_word(f->command, sizeof f->command, file);
 }
 
 static qp_run_finding *begin(findings *to, double percent)
