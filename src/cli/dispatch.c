@@ -1,7 +1,6 @@
 /* dispatch.c: find the command, parse its flags, run it, report whether the output could be written. */
 #include <errno.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +95,6 @@ static int complete(const qp_cli *cli, int status)
 int qp_cli_main(int argc, char **argv)
 {
     static qp_cli cli; /* 64 KiB of buffers: not on the stack */
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
     /* The character set is the user's; sorting and numbers are not. */
     setlocale(LC_CTYPE, "");
     cli.commands = commands;
@@ -104,7 +102,7 @@ int qp_cli_main(int argc, char **argv)
     qp_screen_init(&cli.screen, &cli.out);
     if (!cli.screen.has_utf8)
         setlocale(LC_CTYPE, "C.UTF-8"); /* widths of names, whatever the terminal shows */
-    sigaction(SIGPIPE, &ignore, NULL);
+    qp_child_ignore_signals();
 
     int status = dispatch(&cli, argc, argv);
     status = complete(&cli, status);

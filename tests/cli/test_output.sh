@@ -148,5 +148,12 @@ claim "also of profiles" ends 0 qprof export --to=folded -o - a.qprof
 claim "and of adjustments, without the table" same "$(cat marks.adjust)" \
     "$(qprof cover adjust -o - marked.lua 2>err)"
 claim "nothing has that name" test ! -e -
+if command -v prlimit >/dev/null; then
+    for writes in merge 'cover merge' 'cover export --to=html' 'cover export --to=lcov' 'export --to=json' html; do
+        claim "$writes: a limit of file sizes is an error" says 'short: File too large' \
+            prlimit --fsize=80 qprof $writes -o short a.qprof
+        claim "$writes: nothing has the name" test ! -e short
+    done
+fi
 claim "nothing else is left" same '' "$(find . -name '*.tmp')"
 finish

@@ -29,6 +29,12 @@ claim "also by QPROF" env QPROF='-pc=REAL' qprof run -o sampled.qprof -collect=p
 claim "with its default" same 10000000 "$(interval)"
 claim "the profile is sealed" same sealed "$(qprof info --format=json "$profile" | jq -r .run.state)"
 
+claim "a name that begins with a hyphen" ends 0 qprof run -o -d.qprof -- ./score 'main(' 1 ')'
+claim "is not an option in the next command" grep -Fqx "Next: qprof report ./-d.qprof" err
+mkdir beside && mkfifo beside/a.qprof && mkdir beside/b.qprof
+claim "beside a pipe and a folder" ends 3 qprof run -o beside/c.qprof -- ./score 'main(' 1 exit=3
+claim "nothing is missed" same '' "$(grep -i 'not complete\|seek\|directory' err)"
+
 claim "the exit status is the program's" ends 3 qprof run -o three.qprof -- ./score 'main(' 1 exit=3
 claim "its profile is there" ends 0 qprof check three.qprof
 claim "-o names the profile" ends 0 qprof run -o 'a b%%.qprof' -- ./score 'main(' 1 ')'
@@ -85,6 +91,8 @@ claim "no program" says 'usage: qprof run' qprof run
 mkdir -p folder
 claim "no folder for the profile" says 'nowhere/: cannot write a profile there' qprof run -o nowhere/x.qprof -- ./score 'main('
 claim "a folder in place of a profile" says 'folder: is a folder' qprof run -o folder -- ./score 'main('
+mkdir gone
+claim "a folder that was removed" says 'run: the current folder: No such file' sh -c 'cd gone && rmdir ../gone && qprof run -- true'
 claim "the folder itself" says '\.: is a folder' qprof run -o . -- ./score 'main('
 claim "no name" says 'is a folder \(use --output=FILE\)' qprof run -o '' -- ./score 'main('
 claim "no conversion" says '%q is not a conversion' qprof run -o %q -- ./score 'main('
@@ -102,6 +110,10 @@ claim "a program that does not record" says 'no profile was written: .*qprof run
 claim "an old profile is not taken for its" says 'no profile was written' qprof run -o n.qprof -- true
 claim "its own failure is handed on" ends 5 qprof run -- sh -c 'exit 5'
 claim "the options are listed" sh -c "qprof run --options | grep -q '^--memory-limit='"
+
+ignored='grep SigIgn /proc/self/status'
+claim "signals that the tool ignores are the program's" same "$($ignored)" "$(qprof run -- $ignored 2>err)"
+claim "also if they were ignored before" same "$(trap '' PIPE; $ignored)" "$(trap '' PIPE; qprof run -- $ignored 2>err)"
 
 # ---- killed -------------------------------------------------------------------------------------
 claim "a killed program" ends 137 qprof run -o killed.qprof -- ./score 'main(' 10 'f(' 5 ')' kill

@@ -53,6 +53,14 @@ summary control.qprof
 claim "a name that cannot be typed" same 'qprof report control.qprof' "$(jq -r '.findings[0].command' out.json)"
 claim "has a command all the same" proved
 claim "no control characters on the terminal" same 0 "$(qprof summary control.qprof | grep -c "$(printf '\033')")"
+QPROF='-output=-d.qprof' ./score 'f(' 10 ')'
+summary ./-d.qprof
+claim "a file with a hyphen" same 'qprof report --filter=f ./-d.qprof' "$(jq -r '.findings[0].command' out.json)"
+mv ./-d.qprof "$(printf 'u\377\033.qprof')"
+summary "$(printf 'u\377\033.qprof')"
+claim "a file that cannot be typed" same "qprof report --filter=f \$'u\\377\\033.qprof'" "$(jq -r '.findings[0].command' out.json)"
+command -v bash >/dev/null &&
+    claim "is read by bash" sh -c 'bash -c "$(jq -r ".findings[0].command" out.json)" | grep -q "^f .* 1 "'
 claim "of a live profile" summary run.qprof
 
 # ---- calls that were lost ---------------------------------------------------------------------------

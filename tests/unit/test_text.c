@@ -11,6 +11,7 @@
 
 #include "base/text/error.h"
 #include "base/text/json.h"
+#include "base/text/shell.h"
 #include "base/text/text.h"
 #include "base/text/unit.h"
 
@@ -56,6 +57,35 @@ static void a_terminal_gets_no_control_character(void **state)
     assert_terminal("\xC0\xAF", "\\xC0\\xAF");          /* an overlong slash */
     assert_terminal("\xED\xA0\x80", "\\xED\\xA0\\x80"); /* half a surrogate pair */
     assert_terminal("\xE2\x80\xAE", "\\u{202E}");       /* turns the writing direction */
+}
+
+static void assert_shell(const char *from, const char *to)
+{
+    char text[64];
+    char expected[64] = "qprof info ";
+    strcpy(text, "qprof info");
+    strcat(expected, to);
+    assert_true(qp_shell_add_file(text, sizeof text, from));
+    assert_string_equal(text, expected);
+}
+
+static void a_shell_reads_the_word_that_was_meant(void **state)
+{
+    char text[16];
+    (void)state;
+    assert_shell("runs/a-1.qprof", "runs/a-1.qprof");
+    assert_shell("", "''");
+    assert_shell("$(touch x) a", "'$(touch x) a'");
+    assert_shell("it's", "'it'\\''s'");
+    assert_shell("\xC3\xBC.qprof", "'\xC3\xBC.qprof'");
+    assert_shell("a\\b\nc'\x1B", "$'a\\\\b\\012c\\'\\033'");
+    assert_shell("u\xFF.qprof", "$'u\\377.qprof'");
+    assert_shell("\xE2\x80\xAE", "$'\\342\\200\\256'"); /* turns the direction */
+    assert_shell("-d.qprof", "./-d.qprof");
+    assert_true(qp_shell_word(text, sizeof text, "-d"));
+    assert_string_equal(text, "-d"); /* a word as such */
+    assert_false(qp_shell_word(text, sizeof text, "1234567890123456"));
+    assert_false(qp_shell_word(text, 2, "1"));
 }
 
 static void a_text_is_cut_at_a_character(void **state)
@@ -270,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_has_its_place_before_its_text),
         cmocka_unit_test(a_terminal_gets_no_control_character),
+        cmocka_unit_test(a_shell_reads_the_word_that_was_meant),
         cmocka_unit_test(a_text_is_cut_at_a_character),
         cmocka_unit_test(a_long_text_keeps_its_begin_or_its_end),
         cmocka_unit_test(json_is_valid_whatever_the_name),

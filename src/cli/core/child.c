@@ -21,6 +21,18 @@ static const int passed_on[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,
                                 SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 enum { N_PASSED = sizeof passed_on / sizeof passed_on[0] };
 
+/* What the tool ignores: a write that fails says so. Programs get back what was there before. */
+static const int ignored[] = {SIGPIPE, SIGXFSZ};
+enum { N_IGNORED = sizeof ignored / sizeof ignored[0] };
+static struct sigaction before[N_IGNORED];
+
+void qp_child_ignore_signals(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    for (int i = 0; i < N_IGNORED; i++)
+        sigaction(ignored[i], &ignore, &before[i]);
+}
+
 static volatile pid_t child_pid;
 
 /* A key typed at the terminal reaches the program by itself: only what a process sent is ours to
@@ -48,8 +60,8 @@ static void take_signals(void)
 static void become(char **argv, const char *value, const char *run_at, const sigset_t *mask,
                    int to_parent)
 {
-    struct sigaction plain = {.sa_handler = SIG_DFL};
-    sigaction(SIGPIPE, &plain, NULL); /* the tool ignores it */
+    for (int i = 0; i < N_IGNORED; i++)
+        sigaction(ignored[i], &before[i], NULL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     bool is_set = setenv("QPROF", value, 1) == 0 && setenv("QPROF_RUN", run_at, 1) == 0;
     int error = is_set ? 0 : errno;
@@ -117,7 +129,8 @@ static int start(char *const *argv, const int out[2], const int complaints[2], p
     posix_spawnattr_t attributes;
     sigset_t plain;
     sigemptyset(&plain);
-    sigaddset(&plain, SIGPIPE); /* the tool ignores it */
+    for (int i = 0; i < N_IGNORED; i++)
+        sigaddset(&plain, ignored[i]);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out[1], STDOUT_FILENO);

@@ -388,6 +388,9 @@ typedef struct {
     char live[512];      /* the live file that it left; "": it sealed it or had none */
 } qp_child;
 
+/* Ignore the signals of writes that fail, in the tool but not in the programs that it starts. */
+void qp_child_ignore_signals(void);
+
 /* Run a program to its end; signals that reach the tool are passed on to it.
  * @param options  the value of its QPROF
  * @return false: it could not be started, a message was printed */

@@ -6,8 +6,8 @@
 
 #include "base/containers/alloc.h"
 #include "base/os/clock.h"
+#include "base/text/shell.h"
 #include "cli/show/show.h"
-#include "model/figures/figures.h"
 #include "model/model.h"
 
 enum { LINES_AROUND = 6 };
@@ -275,7 +275,7 @@ static int run_top(qp_cli *cli)
     first.at = qp_clock_monotonic();
     if (first.m->run.state != QP_RUN_LIVE) {
         char report[4096 + 64] = "qprof report";
-        if (!qp_add_shell_word(report, sizeof report, cli->path))
+        if (!qp_shell_add_file(report, sizeof report, cli->path))
             snprintf(report, sizeof report, "qprof report %s", cli->path);
         status = qp_cli_fail(cli, "%s: has ended (its profile: %s)", cli->path, report);
     } else {

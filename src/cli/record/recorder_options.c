@@ -84,12 +84,18 @@ static bool check_words(const qp_cli *cli, const char *words)
     return is_good && qp_recorder_check_pc(cli, qp_option_text(&o, QP_OPT_pc));
 }
 
-/* Make the name absolute: the program may change its folder. A % in the folder's name is doubled. */
-static void set_output(qp_recorder_words *w, const char *output)
+/* Make the name absolute: the program may change its folder. A % in the folder's name is doubled.
+ * @return false: a message was printed */
+static bool set_output(const qp_cli *cli, qp_recorder_words *w, const char *output)
 {
     char folder[2048] = "";
     size_t n = 0;
-    if (!(output && output[0] == '/') && getcwd(folder, sizeof folder)) {
+    if (!(output && output[0] == '/')) {
+        if (!getcwd(folder, sizeof folder))
+            return qp_cli_refuse(cli,
+                                 "the current folder: %s (change to another one, or use "
+                                 "-o FILE with the whole path)",
+                                 strerror(errno));
         for (const char *at = folder; *at && n + 3 < sizeof w->output; at++) {
             if (*at == '%')
                 w->output[n++] = '%';
@@ -98,6 +104,7 @@ static void set_output(qp_recorder_words *w, const char *output)
         w->output[n++] = '/';
     }
     snprintf(w->output + n, sizeof w->output - n, "%s", output ? output : "%v.%p.qprof");
+    return true;
 }
 
 /* Get the folder of the profile. @return false: it depends on a conversion */
@@ -200,8 +207,8 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
     char own[sizeof w->words];
     strcpy(own, w->words);
     output = a->output ? a->output : output ? output : is_clear ? named_by_options(&all) : NULL;
-    set_output(w, output);
-    if (!check_output(cli, w->output, output ? output : w->output))
+    if (!set_output(cli, w, output) ||
+        !check_output(cli, w->output, output ? output : w->output))
         return false;
     /* qprof run prints the result itself: no summary by the recorder. */
     int n = snprintf(w->words, sizeof w->words, "%s -summary=none %s", old ? old : "", own);

@@ -17,6 +17,7 @@
 #include "base/os/clock.h"
 #include "base/os/new_file.h"
 #include "base/text/buf.h"
+#include "base/text/shell.h"
 #include "base/text/unit.h"
 #include "cli/core/cli.h"
 #include "cli/cover/cover.h"
@@ -24,7 +25,6 @@
 #include "cli/show/show.h"
 #include "format/layout.h"
 #include "model/attach/attach.h"
-#include "model/figures/figures.h"
 #include "model/model.h"
 
 /* Sample at absolute deadlines; missed ones are not made up. @return how many were missed */
@@ -192,7 +192,7 @@ static void print_command(const qp_cli *cli, const char *before, const char *wor
 {
     char command[4096 + 64];
     snprintf(command, sizeof command, "%s", words);
-    if (!qp_add_shell_word(command, sizeof command, path))
+    if (!qp_shell_add_file(command, sizeof command, path))
         snprintf(command, sizeof command, "%s %s", words, path);
     qp_out_text(cli->screen.out, before);
     qp_screen_name(&cli->screen, command, 0);

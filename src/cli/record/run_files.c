@@ -31,15 +31,17 @@ const char *qp_shorter_path(const char *path)
 
 /* ---- heads --------------------------------------------------------------------------------- */
 
+/* Only a plain file is opened. Its errors are no loss: it may be no profile of the run, or gone. */
 static int open_profile(const char *path)
 {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const char *unused;
+    return qp_file_open_beside(path, &unused);
 }
 
 bool qp_live_head(const char *path, qp_head *to)
 {
     int fd = open_profile(path);
-    bool is_read = fd >= 0 && qp_file_read_at(fd, to, sizeof *to, 0) == sizeof *to &&
+    bool is_read = fd >= 0 && pread(fd, to, sizeof *to, 0) == sizeof *to &&
                    memcmp(to->magic, QP_MAGIC, sizeof to->magic) == 0;
     if (fd >= 0)
         close(fd);
@@ -51,8 +53,9 @@ bool qp_live_head(const char *path, qp_head *to)
 const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes)
 {
     int fd = ref ? open_profile(path) : -1;
-    uint64_t at = (uint64_t)ref * 8 + offsetof(qp_text, bytes);
-    to[fd >= 0 ? qp_file_read_at(fd, to, n_bytes - 1, at) : 0] = '\0';
+    off_t at = (off_t)ref * 8 + (off_t)offsetof(qp_text, bytes);
+    ssize_t n = fd >= 0 ? pread(fd, to, n_bytes - 1, at) : 0;
+    to[n > 0 ? n : 0] = '\0';
     if (fd >= 0)
         close(fd);
     return to;

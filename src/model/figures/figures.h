@@ -404,14 +404,14 @@ bool qp_model_check(const qp_model *m, qp_check **out, size_t *n);
 
 /* ---- findings: findings.c --------------------------------------------------------------------- */
 
-enum { QP_FINDINGS_MOST = 5 };
+enum { QP_FINDINGS_MOST = 5, QP_COMMAND_BYTES = 4096 };
 
 /* A sentence about a run. */
 typedef struct {
     double percent;  /* of the run: how much it weighs */
     char figure[64]; /* in the text, and in the output of the command */
     char text[600];  /* begins with a small letter or a number; names as the host wrote them */
-    char command[1200]; /* for a shell */
+    char command[QP_COMMAND_BYTES]; /* for a shell */
 } qp_run_finding;
 
 /** Find what to say of a run first: what weighs most, and nothing below 1 % or below its own interval.
@@ -420,10 +420,6 @@ typedef struct {
  * @return how many */
 size_t qp_model_findings(const qp_model *m, const char *path, const qp_model *since,
                          const char *since_path, qp_run_finding out[QP_FINDINGS_MOST]);
-
-/** Append a blank and a word to a command, quoted as a shell reads it.
- * @return false: it cannot be typed, or has no room */
-bool qp_add_shell_word(char *to, size_t n_bytes, const char *word);
 
 /* ---- mistakes of the integration: host.c ----------------------------------------------------- */
 

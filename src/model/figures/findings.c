@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/shell.h"
 #include "base/text/unit.h"
 #include "model/figures/figures.h"
 
@@ -20,46 +21,27 @@ typedef struct {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-bool qp_add_shell_word(char *to, size_t n_bytes, const char *word)
+/* Append the name of a function, unless only some shells could read it. */
+static void add_name(char *to, size_t n_bytes, const char *flag, const char *name)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=-";
+    char value[QP_COMMAND_BYTES], word[QP_COMMAND_BYTES];
     size_t n = strlen(to);
-    bool is_plain = *word && word[strspn(word, plain)] == '\0';
-    if (n + 8 >= n_bytes)
-        return false;
-    to[n++] = ' ';
-    if (!is_plain)
-        to[n++] = '\'';
-    for (; *word; word++) {
-        if ((unsigned char)*word < ' ' || *word == 0x7F || n + 8 >= n_bytes)
-            return false;
-        if (*word == '\'') {
-            memcpy(to + n, "'\\'", 3);
-            n += 3;
-        }
-        to[n++] = *word;
-    }
-    if (!is_plain)
-        to[n++] = '\'';
-    to[n] = '\0';
-    return true;
+    if (snprintf(value, sizeof value, "%s%s", flag, name) < (int)sizeof value &&
+        qp_shell_word(word, sizeof word, value) && *word != '$' &&
+        n + 1 + strlen(word) < n_bytes)
+        snprintf(to + n, n_bytes - n, " %s", word);
 }
 
-/* Set the command: words, one with a name, then files. A name that cannot be typed is left out.
+/* Set the command: words, one with a name, then files.
  * @param flag, name, first  NULL: none @return false: the command has no room */
 static bool set_command(qp_run_finding *f, const char *words, const char *flag,
                         const char *name, const char *first, const char *file)
 {
-    char value[sizeof f->command] = "";
     snprintf(f->command, sizeof f->command, "qprof %s", words);
-    size_t n = strlen(f->command);
-    if (name &&
-        (snprintf(value, sizeof value, "%s%s", flag ? flag : "", name) >= (int)sizeof value ||
-         !qp_add_shell_word(f->command, sizeof f->command, value)))
-        f->command[n] = '\0';
-    return (!first || qp_add_shell_word(f->command, sizeof f->command, first)) &&
-           qp_add_shell_word(f->command, sizeof f->command, file);
+    if (name)
+        add_name(f->command, sizeof f->command, flag ? flag : "", name);
+    return (!first || qp_shell_add_file(f->command, sizeof f->command, first)) &&
+           qp_shell_add_file(f->command, sizeof f->command, file);
 }
 
 static qp_run_finding *begin(findings *to, double percent)
