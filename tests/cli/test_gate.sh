@@ -30,7 +30,7 @@ claim "others do not make up for a function" same '[["hot","self time","cannot-t
 claim "with a filter its total time counts" same '[["hot","total time","cannot-tell"]]' \
     "$(verdicts --fail-if-slower=25 --filter=hot base.qprof new.qprof)"
 claim "another one is not asked for" ends 0 qprof diff --fail-if-slower=1 --filter=cold base.qprof new.qprof
-claim "a gate that checks nothing does not pass" says '--filter=nowhere matches no function: nothing was checked' \
+claim "a gate that checks nothing does not pass" says 'nothing was checked: --filter=nowhere matches no function' \
     qprof diff --fail-if-slower=5 --filter=nowhere base.qprof base.qprof
 
 # Less than 1 % of the time does not matter: tiny has 3 of 1,000, small 20 and grows by 8.
@@ -44,7 +44,7 @@ claim "unless they are asked for" ends 3 qprof diff --fail-if-slower=20 --filter
 #   ln 18, 20, 22 = 2.89037, 2.99573, 3.09104: mean 2.99238, variance 0.0100757
 #   ln 20, 22, 24 = 2.99573, 3.09104, 3.17805: mean 3.08828, variance 0.0083160
 #   growth exp(0.095894) = 10.06 %; error sqrt((0.0100757 + 0.0083160) / 3) = 0.078297, of 3.96 degrees of freedom
-#   t for 1 of 100 is 3.764: 0.078297 * 3.764 = 0.2947; 1.1006 * (exp(0.2947) - 1) = 37.7 %
+#   t for 1 of 100 is 3.764: 0.078297 * 3.764 = 0.2947; 1.10064 * exp(-0.2947) = 0.8197, 1.10064 * exp(0.2947) = 1.4779
 #   runs: the spread of one is 0.095894, so t = sqrt(n / 2): 2.449 of 22 with 12 runs, where 2.508 is needed; 2.550
 #   of 24 with 13, where 2.492 is
 for i in 0 1 2; do
@@ -53,10 +53,10 @@ for i in 0 1 2; do
 done
 claim "what may be noise is not certain" ends 3 qprof diff --fail-if-slower=1 --filter=cold --base a?.qprof --new b?.qprof
 claim "how many runs would do follows from the spread" same \
-    'qprof diff: cannot tell: total time of cold may have grown by more than 1 %: by 10.1 % +- 37.7 % (19.933 us -> 21.939 us); 13 runs a side would do' \
-    "$(sed 's/\xc2\xb1/+-/' err)"
-claim "as JSON" same '[13,19933,21939,37.7]' \
-    "$(first '.runs_needed, .base, .new, (.noise_percent * 10 | round / 10)' \
+    'qprof diff: cannot tell: total time of cold may have grown by more than 1 %: by 10.1 % (-18.0 to 47.8 %; 19.933 us -> 21.939 us); 13 runs a side would do' \
+    "$(cat err)"
+claim "as JSON" same '[13,19933,21939,-18,47.8]' \
+    "$(first '.runs_needed, .base, .new, (.least_percent * 10 | round / 10), (.most_percent * 10 | round / 10)' \
         --fail-if-slower=1 --filter=cold --base a?.qprof --new b?.qprof)"
 claim "enough room for the noise passes" ends 0 \
     qprof diff --fail-if-slower=50 --filter=cold --base a?.qprof --new b?.qprof
@@ -73,7 +73,24 @@ claim "without a gate there are no verdicts" same 'false false' \
 claim "alternated runs are as they should be" same 0 "$(qprof diff --fail-if-slower=5 --base a?.qprof --new b?.qprof 2>&1 | grep -c 'came before')"
 for i in 0 1 2; do record c$i.qprof 'main(' 10 'hot(' 50 ')' ')'; done
 for i in 0 1 2; do record d$i.qprof 'main(' 10 'hot(' $((60 + i)) ')' ')'; done
-claim "others are remarked" sh -c "qprof diff --fail-if-slower=5 --base c?.qprof --new d?.qprof 2>&1 | grep -q 'all runs of base came before those of new'"
+for verdict in 1,5 0,90 3,23; do
+    claim "others are remarked: status $verdict" ends ${verdict%,*} \
+        qprof diff --fail-if-slower=${verdict#*,} --base c?.qprof --new d?.qprof
+    claim "which came first" grep -q 'all runs of base came before those of new: alternate them' err
+done
+claim "new before base" sh -c "qprof diff --fail-if-slower=5 --base d?.qprof --new c?.qprof 2>&1 | grep -q 'all runs of new came before those of base'"
+claim "counts do not care" same '' "$(qprof diff --fail-if-more=calls:0 --base c?.qprof --new d?.qprof 2>&1 >out)"
+
+# From 10 us to 20 and 10,000 us, two runs a side: ln 2 and ln 1000, their mean 3.800 and half their distance 3.107;
+# t of one degree of freedom is 31.82, so that the interval ends at exp(3.800 + 98.9) and at exp(-95.1)
+for i in 1 2; do record wide-$i.qprof 'main(' 10 ')'; done
+record wide-3.qprof 'main(' 20 ')'
+record wide-4.qprof 'main(' 10000 ')'
+claim "no interval overflows" ends 3 \
+    qprof diff --format=markdown --fail-if-slower=20 --base wide-[12].qprof --new wide-[34].qprof
+claim "its end is cut" grep -Fq '| +4372.1 % (-100.0 to more than 1,000,000 %) | 20 % | cannot tell |' out
+claim "in JSON as well" same '[-100,1000000]' "$(first '.least_percent, .most_percent' --fail-if-slower=20 \
+    --base wide-[12].qprof --new wide-[34].qprof)"
 
 QPROF='-output=none.qprof -time=none' ./score 'main(' 'hot(' ')' 'hot(' ')' ')'
 QPROF='-output=none-2.qprof -time=none' ./score 'main(' 'hot(' ')' 'hot(' ')' 'hot(' ')' ')'
@@ -115,13 +132,70 @@ claim "but is named" grep -qx '  varying     calls of f: judged by their noise' 
 claim "a limit without a number" says 'expected FIGURE:LIMIT, as in calls:0,bytes:2%' qprof diff --fail-if-more=calls base.qprof new.qprof
 claim "no limit" says 'expected FIGURE:LIMIT' qprof diff --fail-if-more= base.qprof new.qprof
 claim "no such figure" says 'cals is not calls, bytes, objects, or instructions .similar: calls' qprof diff --fail-if-more=bytes:1,cals:0 base.qprof new.qprof
-for limit in x '' 1.5 -1 %; do
+for limit in x '' 1.5 -1 % 0x10 1e3 1e-400; do
     claim "no number: $limit" says "calls:$limit: expected a whole number or a percentage" qprof diff --fail-if-more=calls:$limit base.qprof new.qprof
 done
+claim "in an option each, too" says 'calls has two limits' qprof diff --fail-if-more=calls:0 --fail-if-more=calls:5 none.qprof none-2.qprof
+claim "two options with two figures are both judged" says 'not all runs have allocations' \
+    qprof diff --fail-if-more=bytes:0 --fail-if-more=calls:5 none.qprof none-2.qprof
+claim "none of them is dropped" ends 1 qprof diff --fail-if-more=calls:0 --fail-if-slower=900 base.qprof new.qprof
+claim "one of no limit neither" says 'expected FIGURE:LIMIT' qprof diff --fail-if-more=calls:0 --fail-if-more= base.qprof new.qprof
+claim "nor of two for times" says 'fail-if-slower is given twice' qprof diff --fail-if-slower=5 --fail-if-slower=50 base.qprof new.qprof
+for limit in foo '' é; do
+    claim "a figure that is like none: $limit" says "is not calls, bytes, objects, or instructions\$" \
+        qprof diff --fail-if-more="$limit:0" base.qprof new.qprof
+done
+# 10,000 calls and 1 or 201 more are 0.01 % and 2.01 %
+for n in 10000 10001 10201; do QPROF="-output=n$n.qprof -time=none" ./score 'main(' f~$n ')'; done
+qprof diff --fail-if-more=calls:0 n10000.qprof n10001.qprof >out 2>err
+claim "a small growth is not 0" same 'qprof diff: more: calls of f grew by 1, 0.01 % (10,000 -> 10,001), more than 0' "$(cat err)"
+qprof diff --fail-if-more=calls:2% n10000.qprof n10201.qprof >out 2>err
+claim "one above its limit not as much" same \
+    'qprof diff: more: calls of f grew by 201, 2.01 % (10,000 -> 10,201), more than 2 %' "$(cat err)"
 claim "two limits" says 'calls has two limits' qprof diff --fail-if-more=calls:0,calls:1 base.qprof new.qprof
 claim "what was not recorded" says 'not all runs have allocations' qprof diff --fail-if-more=bytes:0 base.qprof new.qprof
 claim "instructions, the same" says 'instructions: not known of all runs' qprof diff --fail-if-more=instructions:0 base.qprof new.qprof
 claim "nor of paths" says 'instructions: not known of call paths' qprof diff --paths --fail-if-more=instructions:0 base.qprof new.qprof
+
+# ---- what is not all there, or nothing -----------------------------------------------------------------
+# gate FILE WHY: no gate judges it on either side
+gate() {
+    for sides in "base.qprof $1" "$1 base.qprof"; do
+        for limit in slower=900 more=calls:900; do
+            claim "$1 is not judged by $limit" ends 2 qprof diff --fail-if-$limit $sides
+            claim "a line says why" grep -qx "qprof diff: nothing was checked: $2" err
+            claim "nothing else is written" test ! -s out
+        done
+    done
+}
+head -c 9000 base.qprof >cut.qprof
+gate cut.qprof 'cut.qprof is damaged'
+claim "without a gate it is compared" ends 1 qprof diff base.qprof cut.qprof
+claim "with a line" grep -qx '  incomplete  cut.qprof is damaged' out
+qprof run -o killed.qprof -- ./score 'main(' 10 'hot(' 50 ')' 'kill' ')' >out 2>err
+gate killed.qprof 'killed.qprof was not completed: the program was killed'
+claim "without a gate" ends 0 qprof diff killed.qprof base.qprof
+claim "the table says so" grep -qx '  incomplete  killed.qprof was not completed: the program was killed' out
+claim "as JSON" same '["was not completed: the program was killed",null]' \
+    "$(qprof diff --format=json killed.qprof base.qprof | jq -c '[.base.incomplete, .new.incomplete]')"
+claim "as markdown" same '**Incomplete:** <code>killed.qprof</code> was not completed: the program was killed' \
+    "$(qprof diff --format=markdown killed.qprof base.qprof | grep Incomplete)"
+QPROF='-output=full.qprof -memory-limit=1M' ./score 'main(' 'f*100000(' ')*100000' ')'
+gate full.qprof 'full.qprof lost [0-9,]* of 100,001 calls: it was full, or they were too deep'
+record stopped.qprof 'stop' 'main(' 10 'hot(' 50 ')' ')'
+gate stopped.qprof 'stopped.qprof recorded no call'
+claim "nor what is hidden" says 'nothing was checked: base.qprof has no function that is not hidden' \
+    qprof diff --fail-if-more=calls:0 --hide='*' base.qprof new.qprof
+claim "nor a function that is gone" says 'nothing was checked: --filter=cold matches no function of new' \
+    qprof diff --fail-if-slower=5 --filter=cold base.qprof swap.qprof
+claim "nor one that is new, by its time" says 'nothing was checked: --fail-if-slower: base has no time of it' \
+    qprof diff --fail-if-slower=5 --filter=fresh base.qprof new.qprof
+claim "nor a thread that one run lacks" says 'nothing was checked: base.qprof has no thread nowhere' \
+    qprof diff --fail-if-slower=5 --thread=nowhere base.qprof new.qprof
+for i in 1 2; do QPROF="-output=units-$i.qprof -clock=counts" ./score 'main(' 'hot(' ')' ')'; done
+claim "nor times that are all 0" says 'nothing was checked: --fail-if-slower: base has no time' \
+    qprof diff --fail-if-slower=5 units-1.qprof units-2.qprof
+claim "calls of such runs are judged" ends 0 qprof diff --fail-if-more=calls:0 units-1.qprof units-2.qprof
 
 # ---- markdown --------------------------------------------------------------------------------------
 record odd-1.qprof 'main(' 'a|b`<c>_@me#1(' 1 ')' ')'
@@ -130,6 +204,14 @@ qprof diff --format=markdown --fail-if-more=calls:0 odd-1.qprof odd-2.qprof >odd
 claim "the verdict comes first" same '### qprof: fail: 1 of 2 figures grew by more than the limit' "$(head -1 odd.md)"
 claim "names are no markup" grep -Fqx \
     '| <code>a&#124;b&#96;&#60;c&#62;&#95;&#64;me&#35;1</code> <code>score.src&#58;11</code> | calls | 1 | 2 | +100.0 % | 0 | fail |' odd.md
+odd=$(printf 'x\n\n# qprof: pass\r\033[31m\a\342\200\256\377\302(')
+record ill-1.qprof 'main(' "$odd" 1 ')' ')'
+record ill-2.qprof 'main(' "$odd" 1 ')' "$odd" 1 ')' ')'
+qprof diff --format=markdown --fail-if-more=calls:0 ill-1.qprof ill-2.qprof >ill.md 2>err
+claim "names are one line, as on a terminal" grep -Fq \
+    '| <code>x&#92;x0A&#92;x0A&#35; qprof&#58; pass&#92;x0D&#92;x1B&#91;31m&#92;x07&#92;u&#123;202E&#125;&#92;xFF&#92;xC2</code>' ill.md
+claim "and of valid UTF-8" iconv -f UTF-8 -t UTF-8 -o /dev/null ill.md
+claim "without a control character" same 0 "$(LC_ALL=C tr -d '\n -~\200-\377' <ill.md | wc -c)"
 claim "details are folded" same '<details><summary>Functions: 1 changed, 0 new, 0 gone</summary>' "$(grep details odd.md | head -1)"
 claim "and end" same '</details>' "$(tail -1 odd.md)"
 claim "a row of them" grep -Fq '</code> | 1.000 us | 2.000 us | +100.0 % | +1 |' odd.md

@@ -14,10 +14,10 @@ PATH=$PWD/tools:$QPROF_BIN:$PATH
 export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=Test GIT_AUTHOR_EMAIL=test@example.org \
     GIT_COMMITTER_NAME=Test GIT_COMMITTER_EMAIL=test@example.org
 
-# Comments of pull requests are only kept. Counts have no noise, and the host adds none: no verdict depends on the machine.
+# Comments of pull requests are only kept. Only counts are compared, which have no noise: no verdict depends on the machine.
 printf '#!/bin/sh\ncat comment.md >"%s/posted"\n' "$PWD" >tools/gh
 chmod +x tools/gh
-export QPROF=-clock=counts
+export QPROF=-time=none
 
 mkdir -p project/tests
 cat >project/tests/all.lua <<'END'
@@ -73,7 +73,7 @@ run() {
 count=0
 for recipe in recipe-*; do
     count=$((count + 1))
-    sed -i 's/\${{ github.base_ref }}/main/g; s/\${{ github.event.number }}/7/g' "$recipe"
+    sed -i 's/\${{ github.base_ref }}/main/g; s/\${{ github.event.number }}/7/g; s/ --fail-if-slower=20//' "$recipe"
     grep -n '\${{' "$recipe" && mistakes=1
     branch tests/all.lua 'print(1)'
     run "$recipe" ||

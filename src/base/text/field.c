@@ -274,7 +274,7 @@ static void write_property(qp_out *out, const qp_field *f, unsigned depth)
                      f->kind == QP_FIELD_SPAN || f->kind == QP_FIELD_PERCENT;
     qp_out_format(out, "\n%*s\"%s\": {", (int)depth, "", f->key);
     write_type(out, f);
-    if (is_number && !(f->flags & QP_FIELD_NULLABLE))
+    if (is_number && !(f->flags & (QP_FIELD_NULLABLE | QP_FIELD_SIGNED)))
         qp_out_format(out, ", \"minimum\": %u", f->least);
     write_words(out, f);
     if (f->help) {

@@ -48,6 +48,7 @@ enum {
     QP_FIELD_RIGHT = 32,   /* a text that is aligned as numbers are */
     QP_FIELD_DIM = 64,     /* the column is dim, as places are */
     QP_FIELD_UNIT = 128,   /* a change of a time: CSV adds the unit to its name */
+    QP_FIELD_SIGNED = 256, /* a percentage that may be less than 0 */
     QP_FIELDS_MOST = 40    /* columns of a table */
 };
 #define QP_FIELD_NONE                                                                          \
@@ -60,7 +61,7 @@ typedef struct qp_field {
     qp_field_kind kind;
     uint16_t at, bytes; /* of the row: QP_FIELD_AT */
     uint16_t least;     /* value that is allowed */
-    uint8_t flags, rank /* of the column: see table_text.h */;
+    uint16_t flags, rank /* of the column: see table_text.h */;
     unsigned needs;    /* bits of what the rows must have, else the field is left out */
     const char *words; /* "a|b": all values; "^…": their pattern; of QP_FIELD_YES its text */
     const struct qp_field *sub;

@@ -76,8 +76,13 @@ static int add_run(qp_comparison *c, qp_cli *cli, qp_diff_side side, const char 
     *has_thread |= thread != QP_DIFF_NO_THREAD;
     if (!qp_diff_fits(c->diff, m, &error)) {
         status = qp_cli_fail(cli, "%s: %s", cli->path, error.text);
+    } else if (c->limits.is_set && !qp_diff_can_judge(c, m, status, thread)) {
+        status = QP_EXIT_UNUSABLE;
     } else {
+        qp_diff_runs *runs = &c->runs[side];
         describe(c, side, m, file);
+        if (!runs->part_path && !qp_cli_is_whole(m, status, runs->part))
+            runs->part_path = file;
         if (!qp_diff_add(c->diff, side, m, thread))
             status = qp_cli_fail_memory(cli);
     }
@@ -293,10 +298,9 @@ const qp_command qp_command_diff = {
              "limit of growth of the run's time and of each function's self time (with "
              "--filter: total time), in percent of what it was; exit status 1 above it, 3 if "
              "that may be noise"},
-            QP_TEXT(
-                "fail-if-more", 0, "LIMITS", diff.more,
-                "limits of growth of exact figures of each function: calls, bytes, objects, "
-                "instructions, as calls:0,bytes:2%; exit status 1 above them"),
+            {"fail-if-more", 0, QP_FLAG_LIMITS, "LIMITS", QP_FLAG_AT(diff.more), NULL,
+             "limits of growth of exact figures of each function: calls, bytes, objects, "
+             "instructions, as calls:0,bytes:2%; exit status 1 above them"},
             QP_YES("elapsed", 0, diff.is_elapsed,
                    "comparison by elapsed time, also where much of it is waiting; else by run "
                    "time"),

@@ -20,8 +20,10 @@ typedef struct {
     uint64_t started_at;        /* ns since 1970 */
     uint64_t first_at, last_at; /* the same, of the runs that began first and last */
     const char *time_mode_text;
-    bool has_programs; /* not all are of one program */
-    bool has_modes;    /* not all have one time mode */
+    bool has_programs;       /* not all are of one program */
+    bool has_modes;          /* not all have one time mode */
+    const char *part_path;   /* of the first run that is not whole; NULL: all are */
+    char part[QP_WHY_BYTES]; /* why it is not */
 } qp_diff_runs;
 
 /* ---- gates ------------------------------------------------------------------------------- */
@@ -55,7 +57,6 @@ typedef struct {
     uint64_t n_verdicts[QP_VERDICTS];
     size_t n_varying; /* counts that vary from run to run */
     uint32_t n_runs;  /* a side, that would settle what is not certain */
-    bool is_empty;    /* the filter fits nothing */
 } qp_gate;
 
 /* ---- the comparison ---------------------------------------------------------------------- */
@@ -94,19 +95,25 @@ bool qp_diff_read_limits(const qp_cli *cli, qp_diff_limits *to);
 bool qp_diff_fits_filter(const qp_cli *cli, const qp_diff_row *row);
 /* Fill c->gate, of a comparison that is finished. @return QP_EXIT_CLEAN; else a message was printed */
 int qp_diff_judge(qp_comparison *c);
+/* Can a run be judged? @param thread  of it, as in qp_diff_add() @return false: a message was printed */
+bool qp_diff_can_judge(const qp_comparison *c, const qp_model *m, int status, uint32_t thread);
 void qp_gate_fini(qp_gate *gate);
 /* Print why the gate does not pass. @param status  so far @return the status of the tool */
 int qp_gate_print(const qp_comparison *c, int status);
 
 enum { QP_GATE_BYTES = 700 };
-const char *qp_verdict_name(qp_verdict verdict);      /* "cannot tell" */
-bool qp_gate_is_count(const qp_gate_item *item);      /* not a time */
+const char *qp_verdict_name(qp_verdict verdict); /* "cannot tell" */
+bool qp_gate_is_count(const qp_gate_item *item); /* not a time */
+double qp_gate_end(const qp_gate_item *item,
+                   int sign); /* percent: of its interval the lower end, < 0, or the upper */
 const char *qp_gate_figure(const qp_gate_item *item); /* "self time", "calls" */
 /* "calls of f, bytes of g": the next item from *at on that varies from run to run. @return NULL: none */
 const qp_gate_item *qp_gate_varying(const qp_gate *gate, size_t *at);
 /* "fail: 2 of 14 figures grew by more than the limit" @return to */
 char *qp_gate_summary(const qp_comparison *c, char to[QP_GATE_BYTES]);
-/* "self time of hot", "26.0 % ± 3.1 % (50.000 ms -> 63.000 ms)", "20 %" @return to */
+/* "+26.0 % (22.9 to 29.1 %)", the growth and between what it is in 99 of 100 comparisons; "new" @return to */
+char *qp_gate_percent(const qp_comparison *c, const qp_gate_item *item, char to[QP_GATE_BYTES]);
+/* "self time of hot", "26.0 % (22.9 to 29.1 %; 50.000 ms -> 63.000 ms)", "20 %" @return to */
 char *qp_gate_subject(const qp_comparison *c, const qp_gate_item *item, char to[QP_GATE_BYTES]);
 char *qp_gate_growth(const qp_comparison *c, const qp_gate_item *item, char to[QP_GATE_BYTES]);
 char *qp_gate_limit(const qp_comparison *c, const qp_gate_item *item, char to[QP_NUMBER_BYTES]);

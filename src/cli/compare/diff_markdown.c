@@ -18,8 +18,9 @@ enum { ITEMS_MOST = 10 };
  * for the name of a user or of an issue. */
 static void write_code(qp_out *out, const char *text)
 {
-    char line[QP_NAME_BYTES];
-    qp_text_fit(line, sizeof line, text, QP_NAME_COLUMNS, 0);
+    char shown[4096], line[sizeof shown + 4];
+    qp_text_terminal(shown, sizeof shown, text, NULL);
+    qp_text_fit(line, sizeof line, shown, QP_NAME_COLUMNS, 0);
     qp_out_text(out, "<code>");
     for (const char *byte = line; *byte; byte++) {
         if (ispunct((unsigned char)*byte) && !strchr("./-(),;=+'\"%?", *byte))
@@ -58,7 +59,7 @@ static void write_item(const qp_comparison *c, qp_out *out, const qp_gate_item *
 {
     const qp_figure_growth *g = &item->growth;
     const bool is_count = qp_gate_is_count(item);
-    char number[QP_NUMBER_BYTES];
+    char number[QP_NUMBER_BYTES], change[QP_GATE_BYTES];
     qp_out_text(out, "| ");
     write_subject(c, out, &c->diff->rows[item->row]);
     qp_out_format(out, " | %s", qp_gate_figure(item));
@@ -68,12 +69,7 @@ static void write_item(const qp_comparison *c, qp_out *out, const qp_gate_item *
                       is_count ? qp_unit_count(number, value)
                                : qp_diff_value(c, number, value));
     }
-    if (g->sides[QP_DIFF_BASE] > 0)
-        qp_out_format(out, " | %+.1f %%", expm1(g->log) * 100);
-    else
-        qp_out_text(out, " | new");
-    if (item->half > 0)
-        qp_out_format(out, " ± %.1f %%", exp(g->log) * expm1(item->half) * 100);
+    qp_out_format(out, " | %s", qp_gate_percent(c, item, change));
     qp_out_format(out, " | %s | %s |\n", qp_gate_limit(c, item, number),
                   qp_verdict_name(item->verdict));
 }
@@ -180,6 +176,18 @@ static void write_states(const qp_diff *d, qp_out *out)
                   qp_unit_count(gone, d->n_states[QP_DIFF_GONE]));
 }
 
+static void write_parts(const qp_comparison *c, qp_out *out)
+{
+    for (int side = 0; side < QP_DIFF_SIDES; side++) {
+        const qp_diff_runs *r = &c->runs[side];
+        if (!r->part_path)
+            continue;
+        qp_out_text(out, "\n**Incomplete:** ");
+        write_code(out, r->part_path);
+        qp_out_format(out, " %s\n", r->part);
+    }
+}
+
 void qp_diff_write_markdown(const qp_comparison *c, qp_out *out)
 {
     const qp_diff *d = c->diff;
@@ -192,6 +200,7 @@ void qp_diff_write_markdown(const qp_comparison *c, qp_out *out)
     else
         write_states(d, out);
     qp_out_char(out, '\n');
+    write_parts(c, out);
     write_items(c, out);
     write_varying(c, out);
     qp_out_format(out, "\n%s: %s → %s (%s %%",

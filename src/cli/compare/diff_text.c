@@ -33,6 +33,20 @@ static void print_side(const qp_comparison *c, qp_diff_side side, const char *la
     qp_out_text(s->out, ")\n");
 }
 
+/* "incomplete  b.qprof was not completed: the program was killed" */
+static void print_parts(const qp_comparison *c)
+{
+    const qp_screen *s = &c->cli->screen;
+    for (int side = 0; side < QP_DIFF_SIDES; side++) {
+        const qp_diff_runs *r = &c->runs[side];
+        if (!r->part_path)
+            continue;
+        qp_header_label(s, "incomplete");
+        qp_screen_name(s, r->part_path, 0);
+        qp_out_format(s->out, " %s\n", r->part);
+    }
+}
+
 static void print_measure(const qp_comparison *c)
 {
     const qp_screen *s = &c->cli->screen;
@@ -393,6 +407,7 @@ bool qp_diff_print(const qp_comparison *c)
     bool is_good = true;
     print_side(c, QP_DIFF_BASE, "base");
     print_side(c, QP_DIFF_NEW, "new");
+    print_parts(c);
     print_measure(c);
     print_whole(c);
     print_noise(c);

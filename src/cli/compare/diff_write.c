@@ -152,7 +152,7 @@ typedef struct {
     qp_diff_row row;
     const char *figure, *limit, *verdict;
     uint64_t base, new, n_runs;
-    double half; /* percent of new */
+    double least, most; /* percent */
     bool varies;
 } item_row;
 
@@ -167,10 +167,15 @@ static const qp_field item_fields[] = {
     {"verdict", NULL, "of this figure", QP_FIELD_WORD, AT(verdict), .words = VERDICT_WORDS},
     {"base", NULL, "geometric mean of the runs of base", QP_FIELD_COUNT, AT(base)},
     {"new", NULL, "geometric mean of the runs of new", QP_FIELD_COUNT, AT(new)},
-    {"noise_percent", NULL,
-     "in 99 of 100 comparisons the growth is at most so many percent of base larger; missing: "
-     "unknown",
-     QP_FIELD_PERCENT, AT(half), .flags = QP_FIELD_OPTIONAL, .needs = HAS_HALF},
+    {"least_percent", NULL,
+     "lower end of the growth's interval: it is less in one of 100 comparisons; missing: one "
+     "exact "
+     "run a side does not tell, or a count that does not vary",
+     QP_FIELD_PERCENT, AT(least), .flags = QP_FIELD_OPTIONAL | QP_FIELD_SIGNED,
+     .needs = HAS_HALF},
+    {"most_percent", NULL, "upper end: it is more in one of 100; at most a million is written",
+     QP_FIELD_PERCENT, AT(most), .flags = QP_FIELD_OPTIONAL | QP_FIELD_SIGNED,
+     .needs = HAS_HALF},
     {"limit", NULL, "growth that is allowed", QP_FIELD_NAME, AT(limit)},
     {"varies", NULL, "of a count: the runs of one side differ, and it is judged by its noise",
      QP_FIELD_YES, AT(varies)},
@@ -221,7 +226,8 @@ static void write_items(qp_json *json, const void *row)
                             .base = (uint64_t)llround(item->growth.sides[QP_DIFF_BASE]),
                             .new = (uint64_t)llround(item->growth.sides[QP_DIFF_NEW]),
                             .n_runs = runs_of(item->n_runs),
-                            .half = exp(item->growth.log) * expm1(item->half) * 100,
+                            .least = qp_gate_end(item, -1),
+                            .most = qp_gate_end(item, 1),
                             .varies = varies};
         qp_row_json(json, NULL, item_fields, item->half < 0 ? 0 : HAS_HALF, &r);
     }
@@ -231,7 +237,7 @@ static void write_items(qp_json *json, const void *row)
 
 typedef struct {
     qp_diff_runs runs;
-    const char *script, *time;
+    const char *script, *time, *part;
     const qp_list *files;
 } side_row;
 
@@ -259,6 +265,10 @@ static const qp_field side_fields[] = {
     {"started_at", NULL, "start of the first run, UTC, with nanoseconds", QP_FIELD_MOMENT,
      AT(runs.started_at)},
     {"files", NULL, "the profiles", QP_FIELD_TEXTS, .write = write_files},
+    {"incomplete", NULL,
+     "what is missing in the first run that is damaged, was killed, or lost calls; "
+     "null: all are whole",
+     QP_FIELD_NAME, AT(part), .flags = QP_FIELD_NULLABLE},
     {.key = NULL}};
 #undef AT
 
@@ -330,7 +340,7 @@ static side_row side_of(const qp_comparison *c, qp_diff_side side, const qp_list
 {
     const qp_diff_runs *r = &c->runs[side];
     return (side_row){*r, c->runs[side].script, r->has_modes ? "mixed" : r->time_mode_text,
-                      files};
+                      c->runs[side].part, files};
 }
 
 void qp_diff_write_json(const qp_comparison *c, qp_out *out)

@@ -12,6 +12,8 @@
 
 /* What --fail-if-more takes. */
 #define MORE_WORDS "calls|bytes|objects|instructions"
+static const char *const count_names[QP_DIFF_COUNTS] = {"calls", "bytes", "objects",
+                                                        "instructions"};
 static const qp_diff_measure counts[QP_DIFF_COUNTS] = {
     QP_DIFF_OF_COUNTED, QP_DIFF_OF_BYTES, QP_DIFF_OF_OBJECTS, QP_DIFF_OF_INSTRUCTIONS};
 
@@ -26,7 +28,8 @@ static bool read_limit(const char *text, size_t n, qp_diff_limit *to)
 {
     char *end;
     double value = strtod(text, &end);
-    bool is_number = n && *text >= '0' && *text <= '9' && isfinite(value);
+    bool is_number = n && *text >= '0' && *text <= '9' && isfinite(value) &&
+                     strspn(text, "0123456789.") == (size_t)(end - text);
     *to = (qp_diff_limit){true, *end == '%', value};
     end += to->is_percent;
     return is_number && end == text + n && (to->is_percent || value == floor(value));
@@ -61,15 +64,16 @@ static bool add_limit(const qp_cli *cli, const char *word, size_t n, qp_diff_lim
 
 bool qp_diff_read_limits(const qp_cli *cli, qp_diff_limits *to)
 {
-    const char *text = cli->args.diff.more;
+    const qp_list *more = &cli->args.diff.more;
     *to = (qp_diff_limits){.slower = cli->args.diff.slower};
-    to->is_set = to->slower >= 0 || text;
-    while (text) {
-        size_t n = strcspn(text, ",");
-        if (!add_limit(cli, text, n, to))
-            return false;
-        text = text[n] ? text + n + 1 : NULL;
-    }
+    to->is_set = to->slower >= 0 || more->n;
+    for (size_t i = 0; i < more->n; i++)
+        for (const char *text = more->items[i]; text;) {
+            size_t n = strcspn(text, ",");
+            if (!add_limit(cli, text, n, to))
+                return false;
+            text = text[n] ? text + n + 1 : NULL;
+        }
     return true;
 }
 
@@ -141,12 +145,22 @@ static void judge_exact(qp_gate_item *item, const qp_diff_limit *limit)
     item->verdict = more > 0 && more > allowed ? QP_VERDICT_FAIL : QP_VERDICT_PASS;
 }
 
+/* Of nothing nothing can grow; but a function that allocates nothing is judged as one that does. */
+static bool has_count(const qp_comparison *c, const qp_gate_item *item)
+{
+    const qp_diff_figure *calls = &c->diff->rows[item->row].calls;
+    const double *sides = item->growth.sides;
+    bool is_memory = item->measure == QP_DIFF_OF_BYTES || item->measure == QP_DIFF_OF_OBJECTS;
+    return sides[QP_DIFF_BASE] > 0 || sides[QP_DIFF_NEW] > 0 ||
+           (is_memory && (calls->sides[QP_DIFF_BASE] || calls->sides[QP_DIFF_NEW]));
+}
+
 static void add_count(qp_gate *gate, const qp_comparison *c, uint32_t row, int which)
 {
     const qp_diff_limit *limit = &c->limits.of[which];
     qp_gate_item item = {.row = row, .measure = counts[which]};
     item.growth = qp_diff_growth(c->diff, row, item.measure);
-    const double base = item.growth.sides[QP_DIFF_BASE], new = item.growth.sides[QP_DIFF_NEW];
+    const double base = item.growth.sides[QP_DIFF_BASE];
     item.is_exact = !item.growth.varies;
     item.limit = item.least =
         log1p(limit->is_percent ? limit->value / 100 : limit->value / fmax(base, 1));
@@ -154,7 +168,7 @@ static void add_count(qp_gate *gate, const qp_comparison *c, uint32_t row, int w
         item.least = fmax(item.limit, log1p(varying_growth));
     else
         judge_exact(&item, limit);
-    if (base > 0 || new > 0)
+    if (has_count(c, &item))
         gate->items[gate->n_items++] = item;
 }
 
@@ -162,7 +176,7 @@ static bool collect(qp_gate *gate, const qp_comparison *c)
 {
     const qp_diff *d = c->diff;
     const bool has_slower = c->limits.slower >= 0;
-    size_t n_fitting = 0, n_figures = has_slower;
+    size_t n_figures = has_slower;
     for (int which = 0; which < QP_DIFF_COUNTS; which++)
         n_figures += c->limits.of[which].is_set;
     gate->items = qp_alloc(d->n_rows * n_figures, sizeof *gate->items);
@@ -173,14 +187,80 @@ static bool collect(qp_gate *gate, const qp_comparison *c)
     for (uint32_t i = 1; i < d->n_rows; i++) {
         if (!qp_diff_fits_filter(c->cli, &d->rows[i]))
             continue;
-        n_fitting++;
         if (has_slower)
             add_time(gate, c, i);
         for (int which = 0; which < QP_DIFF_COUNTS; which++)
             if (c->limits.of[which].is_set)
                 add_count(gate, c, i, which);
     }
-    gate->is_empty = c->cli->args.filter && !n_fitting;
+    return true;
+}
+
+/* ---- what cannot be judged ------------------------------------------------------------------- */
+
+/* @return false: nothing in it was called, or took time */
+static bool has_anything(const qp_model *m)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 1; i < m->n_methods; i++) {
+        const qp_figures *f = &m->methods[i].all;
+        n |= m->run.has_calls ? f->hits : f->self | f->samples;
+    }
+    return n != 0;
+}
+
+bool qp_diff_can_judge(const qp_comparison *c, const qp_model *m, int status, uint32_t thread)
+{
+    const qp_cli *cli = c->cli;
+    const qp_collapse_args *fold = &cli->args.fold;
+    const bool is_part = fold->focus || fold->when || fold->hide.n || fold->hide_modules.n;
+    char why[QP_WHY_BYTES];
+    if (!qp_cli_is_whole(m, status, why))
+        return qp_cli_refuse(cli, "nothing was checked: %s %s", cli->path, why);
+    if (thread == QP_DIFF_NO_THREAD)
+        return qp_cli_refuse(cli, "nothing was checked: %s has no thread %s", cli->path,
+                             cli->args.thread);
+    if (!has_anything(m))
+        return qp_cli_refuse(cli, "nothing was checked: %s %s", cli->path,
+                             is_part ? "has no function that is not hidden"
+                                     : "recorded no call");
+    return true;
+}
+
+/* With --filter: is there something of that name in new? */
+static bool fits_new(const qp_comparison *c)
+{
+    const qp_diff *d = c->diff;
+    size_t n = 0, n_new = 0;
+    for (uint32_t i = 1; i < d->n_rows; i++) {
+        bool fits = qp_diff_fits_filter(c->cli, &d->rows[i]);
+        n += fits;
+        n_new += fits && d->rows[i].state != QP_DIFF_GONE;
+    }
+    if (n_new)
+        return true;
+    return qp_cli_refuse(c->cli, "nothing was checked: --filter=%s matches no function%s",
+                         c->cli->args.filter, n ? " of new" : "");
+}
+
+/* Did each limit find something? @return false: a message was printed */
+static bool has_items(const qp_comparison *c)
+{
+    size_t n_times = 0, n[QP_DIFF_COUNTS] = {0};
+    for (size_t i = 0; i < c->gate.n_items; i++) {
+        n_times += !qp_gate_is_count(&c->gate.items[i]);
+        for (int which = 0; which < QP_DIFF_COUNTS; which++)
+            n[which] += c->gate.items[i].measure == counts[which];
+    }
+    if (c->limits.slower >= 0 && !n_times)
+        return qp_cli_refuse(c->cli,
+                             "nothing was checked: --fail-if-slower: base has no time%s",
+                             c->cli->args.filter ? " of it" : "");
+    for (int which = 0; which < QP_DIFF_COUNTS; which++)
+        if (c->limits.of[which].is_set && !n[which])
+            return qp_cli_refuse(c->cli,
+                                 "nothing was checked: --fail-if-more: no function has %s",
+                                 count_names[which]);
     return true;
 }
 
@@ -259,11 +339,12 @@ int qp_diff_judge(qp_comparison *c)
         return QP_EXIT_CLEAN;
     if (!has_figures(c))
         return QP_EXIT_UNUSABLE;
+    if (c->cli->args.filter && !fits_new(c))
+        return QP_EXIT_UNUSABLE;
     if (!collect(gate, c))
         return qp_cli_fail_memory(c->cli);
-    if (gate->is_empty)
-        return qp_cli_fail(c->cli, "--filter=%s matches no function: nothing was checked",
-                           c->cli->args.filter);
+    if (!has_items(c))
+        return QP_EXIT_UNUSABLE;
     const uint32_t n_base = d->n_runs[QP_DIFF_BASE], n_new = d->n_runs[QP_DIFF_NEW];
     qp_gate_judge(gate->items, gate->n_items, n_base > n_new ? n_base : n_new);
     if (gate->n_items)
@@ -318,6 +399,14 @@ char *qp_gate_summary(const qp_comparison *c, char to[QP_GATE_BYTES])
     return to;
 }
 
+static qp_diff_limit limit_of(const qp_comparison *c, const qp_gate_item *item)
+{
+    qp_diff_limit limit = {true, true, c->limits.slower};
+    for (int i = 0; i < QP_DIFF_COUNTS; i++)
+        limit = counts[i] == item->measure ? c->limits.of[i] : limit;
+    return limit;
+}
+
 /* "self time of hot", "calls of hot", "total time" of the whole run */
 char *qp_gate_subject(const qp_comparison *c, const qp_gate_item *item, char to[QP_GATE_BYTES])
 {
@@ -331,24 +420,72 @@ char *qp_gate_subject(const qp_comparison *c, const qp_gate_item *item, char to[
     return to;
 }
 
-/* "26.0 % +- 3.1 %", "1 (2 -> 3)". The sign of intervals is that of the terminal. */
+static const double most_percent = 1e6; /* of an interval's end: more is as good as unknown */
+
+double qp_gate_end(const qp_gate_item *item, int sign)
+{
+    const double end = expm1(item->growth.log + sign * item->half) * 100;
+    return end < most_percent ? end : most_percent;
+}
+
+/* "22.9 to 29.1 %"; "": it is exact, or unknown. @return to */
+static char *describe_interval(const qp_gate_item *item, char to[64])
+{
+    const double most = qp_gate_end(item, 1);
+    *to = '\0';
+    if (item->half > 0 && most < most_percent)
+        snprintf(to, 64, "%.1f to %.1f %%", qp_gate_end(item, -1), most);
+    else if (item->half > 0)
+        snprintf(to, 64, "%.1f to more than 1,000,000 %%", qp_gate_end(item, -1));
+    return to;
+}
+
+/* "2.0", with as many digits as show that it is not 0 and, where it is, more than the limit. @return to */
+static char *describe_percent(const qp_comparison *c, const qp_gate_item *item, bool is_signed,
+                              char to[QP_NUMBER_BYTES])
+{
+    enum { DIGITS = 6 };
+    const qp_diff_limit limit = limit_of(c, item);
+    const double value = expm1(item->growth.log) * 100;
+    const bool is_more = limit.is_percent && value > limit.value;
+    for (int digits = 1; digits <= DIGITS; digits++) {
+        snprintf(to, QP_NUMBER_BYTES, is_signed ? "%+.*f" : "%.*f", digits, value);
+        const double shown = strtod(to, NULL);
+        if ((shown != 0 || fabs(value) < 1e-9) && (!is_more || shown > limit.value))
+            break;
+    }
+    return to;
+}
+
+char *qp_gate_percent(const qp_comparison *c, const qp_gate_item *item, char to[QP_GATE_BYTES])
+{
+    char percent[QP_NUMBER_BYTES], interval[64];
+    if (!(item->growth.sides[QP_DIFF_BASE] > 0))
+        snprintf(to, QP_GATE_BYTES, "new");
+    else if (*describe_interval(item, interval))
+        snprintf(to, QP_GATE_BYTES, "%s %% (%s)", describe_percent(c, item, true, percent),
+                 interval);
+    else
+        snprintf(to, QP_GATE_BYTES, "%s %%", describe_percent(c, item, true, percent));
+    return to;
+}
+
+/* "26.0 % (22.9 to 29.1 %; 50.000 ms -> 63.000 ms)", "1, 50.0 % (2 -> 3)" */
 char *qp_gate_growth(const qp_comparison *c, const qp_gate_item *item, char to[QP_GATE_BYTES])
 {
     const qp_figure_growth *g = &item->growth;
-    char base[QP_NUMBER_BYTES], new[QP_NUMBER_BYTES], half[32] = "", more[64] = "";
+    char base[QP_NUMBER_BYTES], new[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES], interval[64],
+        more[QP_NUMBER_BYTES + 4] = "";
     const bool is_count = qp_gate_is_count(item);
     const uint64_t sides[] = {(uint64_t)llround(g->sides[QP_DIFF_BASE]),
                               (uint64_t)llround(g->sides[QP_DIFF_NEW])};
-    const double factor = exp(g->log);
-    if (item->half > 0)
-        snprintf(half, sizeof half, " %s %.1f %%",
-                 qp_screen_sign(&c->cli->screen, QP_SIGN_HALF),
-                 factor * expm1(item->half) * 100);
     if (is_count && item->is_exact)
         snprintf(more, sizeof more, "%s, ",
                  qp_unit_count(base, sides[1] > sides[0] ? sides[1] - sides[0] : 0));
     if (sides[0])
-        snprintf(to, QP_GATE_BYTES, "%s%.1f %%%s (%s -> %s)", more, (factor - 1) * 100, half,
+        snprintf(to, QP_GATE_BYTES, "%s%s %% (%s%s%s -> %s)", more,
+                 describe_percent(c, item, false, percent), describe_interval(item, interval),
+                 item->half > 0 ? "; " : "",
                  is_count ? qp_unit_count(base, sides[0]) : qp_diff_value(c, base, sides[0]),
                  is_count ? qp_unit_count(new, sides[1]) : qp_diff_value(c, new, sides[1]));
     else
@@ -359,9 +496,7 @@ char *qp_gate_growth(const qp_comparison *c, const qp_gate_item *item, char to[Q
 
 char *qp_gate_limit(const qp_comparison *c, const qp_gate_item *item, char to[QP_NUMBER_BYTES])
 {
-    qp_diff_limit limit = {true, true, c->limits.slower};
-    for (int i = 0; i < QP_DIFF_COUNTS; i++)
-        limit = counts[i] == item->measure ? c->limits.of[i] : limit;
+    const qp_diff_limit limit = limit_of(c, item);
     snprintf(to, QP_NUMBER_BYTES, limit.is_percent ? "%g %%" : "%.0f", limit.value);
     return to;
 }
@@ -387,7 +522,7 @@ static void print_unsure(const qp_comparison *c, const qp_gate_item *item)
         others[64] = "", number[QP_NUMBER_BYTES];
     const uint64_t n = c->gate.n_verdicts[QP_VERDICT_UNSURE];
     if (n > 1)
-        snprintf(others, sizeof others, " (the same of %s)",
+        snprintf(others, sizeof others, "; nor is it certain of %s",
                  qp_unit_things(number, n - 1, "other figure"));
     qp_gate_subject(c, item, subject);
     qp_gate_growth(c, item, growth);
@@ -403,13 +538,14 @@ static void print_unsure(const qp_comparison *c, const qp_gate_item *item)
                     subject, varying_text(item), limit, growth, describe_runs(c, runs), others);
 }
 
-/* All runs of base were before those of new: what changed on the machine in between looks as if it was
- * the program's. */
+/* All runs of one side were before those of the other: what changed on the machine in between looks as if
+ * it was the program's. */
 static bool is_in_blocks(const qp_comparison *c)
 {
     const qp_diff_runs *base = &c->runs[QP_DIFF_BASE], *new = &c->runs[QP_DIFF_NEW];
     return c->diff->n_runs[QP_DIFF_BASE] > 1 && c->diff->n_runs[QP_DIFF_NEW] > 1 &&
-           base->started_at && base->last_at < new->first_at;
+           base->started_at && new->started_at &&
+           (base->last_at < new->first_at || new->last_at < base->first_at);
 }
 
 int qp_gate_print(const qp_comparison *c, int status)
@@ -417,20 +553,19 @@ int qp_gate_print(const qp_comparison *c, int status)
     enum { FAILURES_MOST = 10 };
     const qp_gate *gate = &c->gate;
     const uint64_t n_failed = gate->n_verdicts[QP_VERDICT_FAIL];
-    bool has_time = false;
-    for (size_t i = 0; i < n_failed; i++) {
-        has_time |= !qp_gate_is_count(&gate->items[i]);
-        if (i < FAILURES_MOST)
-            print_failure(c, &gate->items[i]);
-    }
+    for (size_t i = 0; i < n_failed && i < FAILURES_MOST; i++)
+        print_failure(c, &gate->items[i]);
     if (n_failed > FAILURES_MOST)
         qp_cli_warn(c->cli, "and %u more figures", (unsigned)(n_failed - FAILURES_MOST));
     if (gate->n_verdicts[QP_VERDICT_UNSURE])
         print_unsure(c, &gate->items[n_failed]);
-    if (has_time && is_in_blocks(c))
+    if (c->limits.slower >= 0 && is_in_blocks(c)) {
+        bool is_base = c->runs[QP_DIFF_BASE].last_at < c->runs[QP_DIFF_NEW].first_at;
         qp_cli_warn(c->cli,
-                    "all runs of base came before those of new: alternate them, so that "
-                    "other load on the machine affects both");
+                    "all runs of %s came before those of %s: alternate them, so that "
+                    "other load on the machine affects both",
+                    is_base ? "base" : "new", is_base ? "new" : "base");
+    }
     return n_failed                                            ? QP_EXIT_FAILED
            : gate->verdict == QP_VERDICT_UNSURE && status == 0 ? QP_EXIT_UNSURE
                                                                : status;

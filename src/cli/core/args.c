@@ -86,8 +86,10 @@ char *qp_args_hint(char to[QP_HINT_BYTES], const char *words, const char *text, 
     size_t n_found = find_nearest(words, text, n, &found);
     if (n_found)
         snprintf(to, QP_HINT_BYTES, " (similar: %s%.*s)", before, (int)n_found, found);
-    else
+    else if (otherwise)
         snprintf(to, QP_HINT_BYTES, " (%s)", otherwise);
+    else
+        *to = '\0';
     return to;
 }
 
@@ -102,7 +104,7 @@ const qp_flag *qp_flag_named(const qp_command *command, const char *name, size_t
 static bool is_list(const qp_flag *flag)
 {
     return flag->kind == QP_FLAG_LIST || flag->kind == QP_FLAG_NAMES ||
-           flag->kind == QP_FLAG_FILES;
+           flag->kind == QP_FLAG_FILES || flag->kind == QP_FLAG_LIMITS;
 }
 
 /* Add the values of a flag, which are cut apart where they stand. @return false: too many */
@@ -111,12 +113,22 @@ static bool add_to_list(const qp_flag *flag, char *text, qp_args *args)
     qp_list *list = (qp_list *)(void *)((char *)args + flag->at);
     for (char *rest = text; rest;) {
         char *item = strsep(&rest, flag->kind == QP_FLAG_LIST ? ":" : "");
-        if (*item && list->n == QP_LIST_MOST)
+        const bool is_item = *item || flag->kind == QP_FLAG_LIMITS;
+        if (is_item && list->n == QP_LIST_MOST)
             return false;
-        if (*item)
+        if (is_item)
             list->items[list->n++] = item;
     }
     return true;
+}
+
+/* Of two limits one would be dropped, and what is above it would pass. */
+static bool is_second_limit(const qp_flag *flag, const qp_args *args)
+{
+    static const char limits[] = "fail-";
+    bool is_number = flag->kind == QP_FLAG_REAL || flag->kind == QP_FLAG_PERCENT;
+    return is_number && strncmp(flag->name, limits, sizeof limits - 1) == 0 &&
+           *(const double *)(const void *)((const char *)args + flag->at) >= 0;
 }
 
 /* Store the value of a flag. @return false: not valid for the flag */
@@ -133,6 +145,7 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
     case QP_FLAG_LIST: /* see add_to_list */
     case QP_FLAG_NAMES:
     case QP_FLAG_FILES:
+    case QP_FLAG_LIMITS:
         return false;
     case QP_FLAG_TEXT:
         *(const char **)place = text;
@@ -212,6 +225,10 @@ static int parse_flag(const qp_command *command, int n_left, char **argv, qp_arg
         return 0;
     }
     value = taken == 2 ? argv[1] : value;
+    if (is_second_limit(flag, args)) {
+        qp_error_fail(error, "--%s is given twice", flag->name);
+        return 0;
+    }
     bool is_good = is_list(flag) ? add_to_list(flag, value, args) : store(flag, value, args);
     while (is_good && flag->kind == QP_FLAG_FILES && taken < n_left && argv[taken][0] != '-')
         is_good = add_to_list(flag, argv[taken++], args);

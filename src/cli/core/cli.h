@@ -45,8 +45,8 @@ typedef struct {
 typedef struct {
     qp_list base, new;
     bool has_paths, has_legend, is_qxdiff, ignores_system, is_elapsed;
-    double slower;    /* percent of --fail-if-slower; < 0: not given */
-    const char *more; /* of --fail-if-more; NULL: not given */
+    double slower; /* percent of --fail-if-slower; < 0: not given */
+    qp_list more;  /* of --fail-if-more */
 } qp_diff_args;
 
 /* The part of a profile that is shown: cli/show/collapse.c. */
@@ -99,6 +99,7 @@ typedef enum {
     QP_FLAG_LIST,    /* qp_list */
     QP_FLAG_NAMES,   /* qp_list; a ':' is part of a name */
     QP_FLAG_FILES,   /* the same; all words up to the next flag belong to it */
+    QP_FLAG_LIMITS,  /* qp_list of texts as they are, also empty ones */
     QP_FLAG_COUNT,   /* uint64_t */
     QP_FLAG_REAL,    /* double, >= 0 */
     QP_FLAG_PERCENT, /* double, 0 to 100 */
@@ -215,7 +216,7 @@ enum { QP_WORDS_BYTES = 2048, QP_HINT_BYTES = 256 };
 void qp_args_add_word(char words[QP_WORDS_BYTES], const char *word);
 
 /* The end of a message about a word that is not one of `words`: " (similar: BEFOREa)" with the nearest
- * one; " (OTHERWISE)" if none is near. @param n  bytes of text @return to */
+ * one; " (OTHERWISE)" if none is near, "" without OTHERWISE. @param n  bytes of text @return to */
 char *qp_args_hint(char to[QP_HINT_BYTES], const char *words, const char *text, size_t n,
                    const char *before, const char *otherwise);
 
@@ -292,6 +293,11 @@ bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file);
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);
 /* The bytes of --max-memory; 0: not given. @return false: a message was printed */
 bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes);
+
+/* Is all in a profile that its program did?
+ * @param status  of loading it @param why  receives why not: "is damaged", "was killed before it ended", ... */
+enum { QP_WHY_BYTES = 256 };
+bool qp_cli_is_whole(const qp_model *m, int status, char why[QP_WHY_BYTES]);
 
 /* --thread: index of the thread. @return false: no such thread, a message was printed */
 bool qp_cli_thread(const qp_cli *cli, const qp_model *m, uint32_t *thread);
