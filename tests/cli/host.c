@@ -7,6 +7,7 @@
  *   :1   block 1 begins, for block times
  *   f*9( enter f nine times, one in the other            )*9    leave nine frames, one by one
  *   kill the process dies now                            wait   continue for ever, by 1 ms
+ *   still   wait for ever, without CPU time
  *   exit=3  the process ends with this status             stop, start  recording
  *   thread  the rest is played by another thread          f!(  f is a method without lines
  *   f?   f is known and not called                        @t   the context is t from now on
@@ -121,6 +122,8 @@ static void play(const char *word)
         exit(atoi(word + 5));
     else
         clock_ns += strtoull(word, NULL, 10) * 1000;
+    while (strcmp(word, "still") == 0)
+        pause();
     while (strcmp(word, "wait") == 0) {
         usleep(1000);
         clock_ns += 1000000;

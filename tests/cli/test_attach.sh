@@ -42,6 +42,21 @@ for mode in -time=exact -collect=stack -time=none; do
     claim "$mode: nothing else was" sh -c "case '$(stacks)' in 'beat f main' | 'f main') ;; *) exit 1 ;; esac"
     claim "$mode: torn samples are not shown" same 0 "$(jq '.summary.foreign' list.json)"
 done
+for mode in -time=exact -collect=stack -time=none; do
+    QPROF="-output=live.qprof $mode" ./score 'main(' 'f(' still &
+    pid=$!
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        qprof info $pid >/dev/null 2>&1 && break
+        sleep 0.1
+    done
+    sleep 0.2
+    claim "$mode: one that waits" ends 0 sample --for 200ms
+    claim "$mode: there is nothing to sample by CPU time" grep -Fqx "qprof run: process $pid used less than 10000 us of CPU time in each thread: there are no samples; --pc=REAL samples it while it waits" err
+    claim "$mode: it waits in f" same 'qprof run: thread 1 waits in f (score.src:11), called by main' "$(grep 'waits in' err)"
+    claim "$mode: with REAL" ends 0 sample --for 200ms --pc=REAL
+    claim "$mode: there are samples instead" sh -c '! grep -q "waits in" err'
+    end
+done
 
 # A process that sleeps uses no CPU time.
 begin -collect=stack

@@ -66,6 +66,37 @@ static void warn_of(const qp_cli *cli, const qp_attach *o, uint64_t n_missed)
             f.is_real ? "REAL" : "VIRTUAL", f.reached_ns / 1000 + 1);
 }
 
+/* Say in which functions a process waits that used too little CPU time for a sample. */
+static void print_waits(const qp_cli *cli, qp_attach *o)
+{
+    enum { SHOWN = 10 };
+    qp_attach_place places[SHOWN];
+    qp_model *m;
+    char place[2048], threads[QP_NUMBER_BYTES];
+    qp_attach_figures f = qp_attach_measure(o);
+    if (f.is_real || f.n_interrupts || f.n_torn)
+        return;
+    size_t n = qp_attach_now(o, &m, places, SHOWN);
+    if (n)
+        qp_cli_warn(cli,
+                    "process %s used less than %" PRIu64
+                    " us of CPU time in each thread: there are no "
+                    "samples; --pc=REAL samples it while it waits",
+                    cli->args.pid, f.period_ns / 1000);
+    for (size_t i = 0; i < n && i < SHOWN; i++) {
+        const qp_attach_place *p = &places[i];
+        const char *at =
+            p->method ? qp_view_place(place, sizeof place, &m->methods[p->method]) : "";
+        qp_cli_warn(cli, "thread %" PRIu32 " waits in %s%s%s%s%s%s",
+                    m->threads[p->thread].ordinal, *p->name ? p->name : "an unknown function",
+                    *at ? " (" : "", at, *at ? ")" : "", *p->caller ? ", called by " : "",
+                    p->caller);
+    }
+    if (n > SHOWN)
+        qp_cli_warn(cli, "%s more", qp_unit_things(threads, n - SHOWN, "thread"));
+    qp_model_free(m);
+}
+
 static bool is_plain_file(const char *path)
 {
     struct stat at;
@@ -121,7 +152,9 @@ static bool attach(const qp_cli *cli, char *path, size_t n_bytes)
         uint64_t n_missed = sample_passes(o, lasts);
         warn_of(cli, o, n_missed);
         is_good = qp_attach_write(o, n_missed, path, &error);
-        if (!is_good)
+        if (is_good)
+            print_waits(cli, o);
+        else
             qp_cli_fail(cli, "%s", error.text);
     }
     qp_attach_free(o);

@@ -642,3 +642,52 @@ bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path, qp_error
     qp_model_free(m);
     return is_good;
 }
+
+/* ---- what threads are in ------------------------------------------------------------------- */
+
+/* The index of the method of a node; 0: it has no record. */
+static uint32_t model_method(const qp_attach *o, const qp_model *m, uint64_t method)
+{
+    uint32_t i = 0;
+    if (!o->is_stack_only)
+        return qp_index_at(m->own, method, QP_TAG_METHOD);
+    for (uint32_t k = 1; k < m->n_methods && !i; k++)
+        i = m->methods[k].id == method ? k : 0;
+    return i;
+}
+
+static const char *name_of(const qp_attach *o, const qp_model *m, const qp_attach_node *n)
+{
+    uint32_t i = model_method(o, m, n->method);
+    bool is_pseudo = o->is_stack_only && qp_method_is_pseudo(n->method);
+    return i ? m->methods[i].name : is_pseudo ? qp_method_pseudo_name(n->method) : "";
+}
+
+size_t qp_attach_now(qp_attach *o, qp_model **m, qp_attach_place *to, size_t n_most)
+{
+    qp_error unused;
+    size_t n = 0;
+    o->command.kind = QP_PC_REAL; /* each thread, and at once */
+    for (size_t i = 0; i < o->nodes.n; i++)
+        node_at(o, (uint32_t)i)->n = 0;
+    if (!qp_attach_pass(o) ||
+        qp_model_load_fd(o->fd, o->path, NULL, m, &unused) == QP_LOAD_UNUSABLE) {
+        *m = NULL;
+        return 0;
+    }
+    for (uint32_t i = 0; i < o->threads.n; i++) {
+        const qp_attach_thread *th = thread_at(o, i);
+        uint32_t at = node_at(o, th->root)->next;
+        while (at && !node_at(o, at)->n)
+            at = node_at(o, at)->next;
+        if (!at || n++ >= n_most)
+            continue;
+        const qp_attach_node *top = node_at(o, at);
+        to[n - 1] = (qp_attach_place){
+            .thread = qp_index_at((*m)->own, th->cell, QP_TAG_THREAD),
+            .method = model_method(o, *m, top->method),
+            .name = name_of(o, *m, top),
+            .caller = top->parent == th->root ? "" : name_of(o, *m, node_at(o, top->parent))};
+    }
+    return n;
+}

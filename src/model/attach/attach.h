@@ -34,6 +34,16 @@ typedef struct {
 } qp_attach_figures;
 qp_attach_figures qp_attach_measure(const qp_attach *o);
 
+typedef struct {
+    uint32_t thread, method;   /* of the model; method 0: it has no record */
+    const char *name, *caller; /* "": unknown; caller "" also of an outermost function */
+} qp_attach_place;
+
+/** Find what each thread is in now, whether it runs or waits. Call it last: it counts as samples.
+ * @param m   receives the model, whose texts are in to; NULL: it cannot be read. Free it
+ * @param to  [n_most] the threads that are in a function @return how many there are */
+size_t qp_attach_now(qp_attach *o, qp_model **m, qp_attach_place *to, size_t n_most);
+
 /** Write the PC samples as an ordinary sealed profile, or nothing.
  * @param n_missed  passes that were left out because they were late @return false: see error */
 bool qp_attach_write(qp_attach *o, uint64_t n_missed, const char *path, qp_error *error);
