@@ -37,7 +37,10 @@ record small.qprof 'main(' 1000 'f(' 9 ')' ')'
 summary small.qprof
 claim "nothing below 1 %" same "99.1 % of the time is in \`main\` itself (score.src:1)" "$(cat texts)"
 QPROF='-output=none.qprof -time=none' ./score 'main(' 'f(' ')' ')'
-claim "no times, no sentence" same '  Nothing that was measured reaches 1 % of the run.' "$(qprof summary none.qprof)"
+claim "no times, no sentence" same '  No times were recorded; --since=FILE compares the calls with those of an earlier run.' "$(qprof summary none.qprof)"
+# idle OPTIONS: the sentence of a run with these options that has nothing to say
+idle() { rm -f idle.qprof && QPROF="-output=idle.qprof $1" ./score 'main(' 'f(' ')' ')' && qprof summary idle.qprof; }
+claim "coverage alone" same '  Coverage alone was recorded: qprof cover summary shows it.' "$(idle '-collect=coverage')"
 
 # ---- names and files --------------------------------------------------------------------------------
 
@@ -86,6 +89,18 @@ claim "are shown by diff" proved
 summary --since=after.qprof before.qprof
 claim "calls that fell" has "calls of \`f\` fell by 2 \(28.6 %\) since after.qprof, from 7 to 5"
 claim "are shown" proved
+# without times: of 12 and 57 calls, g 2 more, f 40 more (70.2 % of 57), k 3 more
+timeless() { QPROF="-output=$1 -time=none" ./score 'main(' "f*$2(" ")*$2" "g*$3(" ")*$3" "k*$4(" ")*$4" ')'; }
+timeless few.qprof 5 4 2
+timeless many.qprof 45 6 5
+claim "since, without times" summary --since=few.qprof many.qprof
+claim "the function whose calls changed most" same 'calls of `f` grew by 40 (800.0 %) since few.qprof, from 5 to 45' "$(cat texts)"
+claim "weighs as many of all calls" same 70.2 "$(jq '.findings[0].percent * 10 | round / 10' out.json)"
+claim "is shown" proved
+summary --since=many.qprof few.qprof
+claim "calls that fell" same 'calls of `f` fell by 40 (88.9 %) since many.qprof, from 45 to 5' "$(cat texts)"
+claim "weigh as much" same 70.2 "$(jq '.findings[0].percent * 10 | round / 10' out.json)"
+claim "the same" same '  No times were recorded, and the calls of no function changed by 10 %.' "$(qprof summary --since=few.qprof few.qprof)"
 summary --since=before.qprof before.qprof
 claim "no change, no sentence" has_no since
 claim "no such file" says 'nothing.qprof: no such file' qprof summary --since=nothing.qprof after.qprof
@@ -118,7 +133,7 @@ local function getb(n)
     return t
 end
 for k = 1, 100 do getb(5000) end
-os.execute("sleep 0.3")
+os.execute("sleep 0.5")
 END
     qprof run --allocations=yes -o lua.qprof -- qlua script.lua 2>/dev/null
     summary lua.qprof
@@ -128,6 +143,8 @@ END
     claim "all figures are shown" proved
     QPROF='-output=sampled.qprof -time=sampled' qlua script.lua
     summary sampled.qprof
+    QPROF='-output=samples.qprof -collect=samples' qlua -e ''
+    claim "samples alone" same '  Samples alone were recorded: qprof list shows them.' "$(qprof summary samples.qprof)"
     claim "estimates are shown as reports show them" proved
 fi
 finish

@@ -21,8 +21,7 @@ static bool next_finding(const void *data, size_t *at, void *row)
 
 #define AT(member) QP_FIELD_AT(qp_finding_row, member)
 static const qp_field fields[] = {
-    {"percent", NULL, "how much of the run it weighs; the order of the rows", QP_FIELD_PERCENT,
-     AT(percent)},
+    {"percent", NULL, "how much of the run it weighs", QP_FIELD_PERCENT, AT(percent)},
     {"figure", NULL, "the figure in text and in the output of command", QP_FIELD_WORD,
      AT(figure)},
     {"text", NULL, "a sentence without its full stop", QP_FIELD_TEXT, AT(text)},

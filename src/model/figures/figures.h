@@ -409,6 +409,7 @@ enum { QP_FINDINGS_MOST = 5, QP_COMMAND_BYTES = 4096 };
 /* A sentence about a run. */
 typedef struct {
     double percent;  /* of the run: how much it weighs */
+    bool is_last;    /* it comes after all others: the program can do nothing about it */
     char figure[64]; /* in the text, and in the output of the command */
     char text[600];  /* begins with a small letter or a number; names as the host wrote them */
     char command[QP_COMMAND_BYTES]; /* for a shell */

@@ -120,6 +120,14 @@ static uint64_t bytes_of(const qp_figures *f)
     return f->memory.bytes;
 }
 
+/* Exact times tell time off the processor, but not whether the thread waited or was ready while others
+ * ran. What the host runs by itself waits for nothing; what has no source may be native and wait. */
+static bool may_wait(const qp_run_info *run, const qp_model_method *k)
+{
+    return run->time_mode != QP_TIME_EXACT || !*k->file ||
+           k->flags & (QP_METHOD_WAITS | QP_METHOD_BLOCKS);
+}
+
 static void find_waits(findings *to)
 {
     const qp_run_info *run = &to->m->run;
@@ -129,9 +137,14 @@ static void find_waits(findings *to)
     const qp_model_method *k = &to->m->methods[most];
     qp_run_finding *f = begin(to, percent_of(run->off, run->total));
     set_percent(f, run->off, 0, run->total);
-    say(f, "%s %% was waiting, off the processor, %s in `%s`", f->figure,
-        k->all.off * 2 >= run->off ? "most of it" : "the largest part", k->name);
-    to->n -= !set_command(f, "report", "--filter=", k->name, NULL, to->path);
+    f->is_last = !may_wait(run, k);
+    if (f->is_last)
+        say(f, "%s %% was off the processor: waiting, or other programs ran", f->figure);
+    else
+        say(f, "%s %% was waiting, off the processor, %s in `%s`", f->figure,
+            k->all.off * 2 >= run->off ? "most of it" : "the largest part", k->name);
+    to->n -=
+        !set_command(f, "report", "--filter=", f->is_last ? NULL : k->name, NULL, to->path);
 }
 
 /* The line of a method that allocated most. @return 0: no line did */
@@ -237,8 +250,20 @@ static uint32_t same_method(const qp_model *m, const qp_model_method *k)
 typedef struct {
     uint32_t method;
     uint64_t before, after;
-    double percent; /* of the run's time: what the change of calls took, or would have taken */
+    double percent; /* of the run: see weight_of */
 } change;
+
+/* What the changed calls of a method took, or would have taken, of the run's time; without times, how
+ * many they are of the calls of the larger run. */
+static double weight_of(const qp_model *m, const qp_model_method *k, const qp_model *since,
+                        uint64_t size)
+{
+    uint64_t larger = m->run.calls > since->run.calls ? m->run.calls : since->run.calls;
+    if (!m->run.has_times)
+        return percent_of(size, larger);
+    return percent_of(qp_figures_self_run(&k->all), m->run.total) * (double)size /
+           (double)k->all.calls;
+}
 
 static change change_of(const qp_model *m, uint32_t method, const qp_model *since)
 {
@@ -246,10 +271,8 @@ static change change_of(const qp_model *m, uint32_t method, const qp_model *sinc
     uint32_t other = same_method(since, k);
     change c = {method, other ? since->methods[other].all.calls : 0, k->all.calls, 0};
     uint64_t size = c.after > c.before ? c.after - c.before : c.before - c.after;
-    if (!c.before || !c.after || percent_of(size, c.before) < LEAST_CHANGE_PERCENT)
-        return c;
-    c.percent =
-        percent_of(qp_figures_self_run(&k->all), m->run.total) * (double)size / (double)c.after;
+    if (c.before && c.after && percent_of(size, c.before) >= LEAST_CHANGE_PERCENT)
+        c.percent = weight_of(m, k, since, size);
     return c;
 }
 
@@ -266,7 +289,9 @@ static void find_change(findings *to, const qp_model *since, const char *since_p
     change *all = qp_alloc(m->n_methods, sizeof *all), best = {0};
     char from[QP_NUMBER_BYTES], until[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
     for (uint32_t i = 0; all && i < m->n_methods; i++)
-        all[i] = (change){i, 0, 0, (double)qp_figures_self_run(&m->methods[i].all)};
+        all[i] = (change){i, 0, 0,
+                          (double)(m->run.has_times ? qp_figures_self_run(&m->methods[i].all)
+                                                    : m->methods[i].all.calls)};
     if (all)
         qsort(all, m->n_methods, sizeof *all, compare_changes);
     for (uint32_t i = 0; all && i < m->n_methods && i < FUNCTIONS_COMPARED; i++) {
@@ -295,6 +320,8 @@ static void find_change(findings *to, const qp_model *since, const char *since_p
 static int compare(const void *a, const void *b)
 {
     const qp_run_finding *x = a, *y = b;
+    if (x->is_last != y->is_last)
+        return x->is_last ? 1 : -1;
     return (x->percent < y->percent) - (x->percent > y->percent);
 }
 
@@ -316,7 +343,7 @@ size_t qp_model_findings(const qp_model *m, const char *path, const qp_model *si
         find_cost(&f);
     }
     size_t n_most = f.n < QP_FINDINGS_MOST ? f.n : QP_FINDINGS_MOST, n_other = f.n;
-    if (since && run->has_times && run->has_calls && since->run.has_calls)
+    if (since && run->has_calls && since->run.has_calls)
         find_change(&f, since, since_path);
     qsort(f.all, n_other, sizeof f.all[0], compare);
     if (f.n > n_other) { /* it was asked for: it takes the place of what weighs least */
