@@ -95,7 +95,7 @@ claim "the newest profile is taken" sh -c 'qprof cover report | head -1 | grep -
 cover other.qprof 'f(' '#0*1' ')' 'main(' ')'
 QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"
 claim "one that knows less is named" \
-    sh -c 'qprof cover report run.qprof plain.qprof 2>&1 >/dev/null | grep -q "1 of 2 profiles were recorded without -cover"'
+    sh -c 'qprof cover report run.qprof plain.qprof 2>&1 >/dev/null | grep -q "1 of 2 profiles were recorded without -collect=coverage"'
 claim "versions that differ are refused" ends 2 qprof cover report run.qprof other.qprof
 claim "both are named, and the way out" grep -Eq 'run.qprof.*other.qprof.*--force-merge|other.qprof.*run.qprof.*--force-merge' err
 claim "unless one insists" ends 0 qprof cover report --force-merge run.qprof other.qprof
@@ -127,7 +127,7 @@ claim "it is reported" grep -q 'still running' err
 kill -9 $live
 claim "a profile without coverage" \
     sh -c 'QPROF="-output=plain.qprof" ./score "main(" "#0*1" ")"; qprof cover report plain.qprof 2>&1 >/dev/null |
-    grep -q "recorded without -cover: functions that were never called are missing"'
+    grep -q "recorded without -collect=coverage: functions that were never called are missing"'
 
 # ---- annotate ------------------------------------------------------------------------------------
 mv score.src away

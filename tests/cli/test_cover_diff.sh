@@ -44,6 +44,32 @@ cover two.qprof 'main(' '#0*1' '#1*2' ')'
 claim "code that is gone is no loss" ends 0 qprof cover diff --fail-if-lower three.qprof two.qprof
 claim "nothing to compare is no pass" ends 2 qprof cover diff --fail-if-lower none.qprof new.qprof
 claim "but an error" grep -q -- '--fail-if-lower: no coverage in none.qprof: nothing was checked' err
+# f is called in one of them, and counts no block: 1 of 6 lines in both, 1 and 2 of 2 functions
+cover known.qprof 'main(' '#0*1' 'f?' ')'
+cover called.qprof 'main(' '#0*1' 'f(' ')' ')'
+claim "functions count where lines are alike" same 'Improved score.src 50.0 100.0 +50.0 functions' \
+    "$(qprof cover diff known.qprof called.qprof | awk 'NR == 1 { title = $0 } /^  score.src/ { print title, $1, $2, $3, $4, $5 }')"
+qprof cover diff known.qprof called.qprof >out
+claim "the file has changed" grep -qx '1 of 1 files changed; 16.6 % of all lines became 16.6 %' out
+claim "as JSON the file is as its function" same '["worse",[["f","worse"]]]' "$(qprof cover diff --format=json called.qprof known.qprof |
+    jq -c '.files[0] | [.change, [.functions[] | [.name, .change]]]')"
+
+record plain.qprof 'main(' '#0*1' ')'
+claim "a profile without coverage is not compared" says \
+    'nothing was checked: plain.qprof was recorded without -collect=coverage: functions that were never called are missing' \
+    qprof cover diff --fail-if-lower new.qprof plain.qprof
+head -c 9000 new.qprof >cut.qprof
+claim "nor a damaged one" ends 2 qprof cover diff --fail-if-lower new.qprof cut.qprof
+claim "it is named" grep -qx 'qprof cover diff: nothing was checked: cut.qprof is damaged' err
+qprof run -o killed.qprof -collect=coverage -- ./score 'main(' '#0*1' 'kill' ')' >out 2>err
+claim "nor that of a killed program" says 'nothing was checked: killed.qprof was not completed: the program was killed' \
+    qprof cover diff --fail-if-lower new.qprof killed.qprof
+echo 'return 1' >other.lua
+if [ -x "$bin/qlua" ]; then
+    qprof run -o elsewhere.qprof -collect=coverage -- qlua other.lua >out 2>err
+    claim "nor one without a file of the other" says 'no file is in both profiles: nothing was checked' \
+        qprof cover diff --fail-if-lower new.qprof elsewhere.qprof
+fi
 claim "changed lines have another limit" says 'use --fail-under' qprof cover diff --fail-if-lower --git=HEAD new.qprof
 
 # ---- changed lines -------------------------------------------------------------------------------

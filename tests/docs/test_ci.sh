@@ -91,4 +91,12 @@ run recipe-1 && { echo "GitHub: more calls and bytes pass"; mistakes=1; }
 grep -q '^### qprof: fail: ' summary || { echo "GitHub: no verdict of the failure"; mistakes=1; }
 grep -q '>fib<.* | calls | 177 | 180 | +1.7 % | 0 | fail |' summary || { echo "GitHub: not the calls of fib"; mistakes=1; }
 grep -q 'main chunk of tests/speed.lua<.* | bytes | .* | 2 % | fail |' summary || { echo "GitHub: not the bytes"; mistakes=1; }
+
+# A run that is killed: nothing was checked, and the comment says so instead of a verdict.
+branch tests/speed.lua 'os.execute("kill -9 $PPID")'
+sed 's/^qprof run -o here.*/& || :/' recipe-1 >recipe-killed
+rm summary posted
+run recipe-killed && { echo "GitHub: a killed run passes"; mistakes=1; }
+grep -q 'nothing was checked: here-1.qprof was not completed: the program was killed' summary ||
+    { echo "GitHub: the summary does not say why nothing was checked"; cat out-recipe-killed; mistakes=1; }
 exit $mistakes

@@ -22,30 +22,47 @@ static void figure_of(const qp_cover_totals *t, uint64_t *n_hit, uint64_t *n)
     qp_figure_of(t, t->lines ? QP_FIGURE_LINES : QP_FIGURE_FUNCTIONS, n_hit, n);
 }
 
-static void add_side(qp_table *t, const qp_cover_totals *totals)
+static void add_side(qp_table *t, const qp_cover_totals *totals, qp_figure figure)
 {
     char text[QP_NUMBER_BYTES];
     uint64_t n_hit, n;
     if (totals)
-        figure_of(totals, &n_hit, &n);
+        qp_figure_of(totals, figure, &n_hit, &n);
     qp_table_plain(t, QP_STYLE_PLAIN, totals ? qp_unit_share(text, n_hit, n, 1) : "");
+}
+
+static double change_of(const qp_cover_diff_row *row, qp_figure figure)
+{
+    uint64_t n_hit[2], n[2];
+    qp_figure_of(row->was, figure, &n_hit[0], &n[0]);
+    qp_figure_of(row->is, figure, &n_hit[1], &n[1]);
+    return qp_cover_percent(n_hit[1], n[1]) - qp_cover_percent(n_hit[0], n[0]);
+}
+
+/* The figure that a row is about: the lines unless others changed and lines did not. */
+static qp_figure figure_of_row(const qp_cover_diff_row *row)
+{
+    const qp_cover_totals *t = row->is ? row->is : row->was;
+    const qp_figure usual = t->lines ? QP_FIGURE_LINES : QP_FIGURE_FUNCTIONS;
+    if (!row->was || !row->is || row->change == QP_CHANGE_NONE || change_of(row, usual) != 0)
+        return usual;
+    return change_of(row, QP_FIGURE_FUNCTIONS) != 0  ? QP_FIGURE_FUNCTIONS
+           : change_of(row, QP_FIGURE_BRANCHES) != 0 ? QP_FIGURE_BRANCHES
+                                                     : usual;
 }
 
 static void add_row(qp_table *t, const qp_cover_diff_row *row, const char *indent)
 {
     char text[QP_NUMBER_BYTES] = "", name[QP_NAME_BYTES];
-    uint64_t n_hit[2], n[2];
+    const qp_figure figure = figure_of_row(row);
     snprintf(name, sizeof name, "%s%s", indent, row->name);
     qp_table_name(t, QP_STYLE_PLAIN, *indent ? name : row->name);
-    add_side(t, row->was);
-    add_side(t, row->is);
-    if (row->was && row->is) {
-        figure_of(row->was, &n_hit[0], &n[0]);
-        figure_of(row->is, &n_hit[1], &n[1]);
-        snprintf(text, sizeof text, "%+.1f",
-                 qp_cover_percent(n_hit[1], n[1]) - qp_cover_percent(n_hit[0], n[0]));
-    }
+    add_side(t, row->was, figure);
+    add_side(t, row->is, figure);
+    if (row->was && row->is)
+        snprintf(text, sizeof text, "%+.1f", change_of(row, figure));
     qp_table_plain(t, changes[row->change].style, text);
+    qp_table_plain(t, QP_STYLE_DIM, figure == QP_FIGURE_LINES ? "" : qp_figure_names[figure]);
 }
 
 static bool print_section(const qp_cli *cli, const qp_cover_diff *d, qp_cover_change change)
@@ -53,7 +70,8 @@ static bool print_section(const qp_cli *cli, const qp_cover_diff *d, qp_cover_ch
     static const qp_column columns[] = {{"File", QP_KEEP_END, 0},
                                         {"Was %", QP_ALIGN_RIGHT, 0},
                                         {"Is %", QP_ALIGN_RIGHT, 0},
-                                        {"Change", QP_ALIGN_RIGHT, 0}};
+                                        {"Change", QP_ALIGN_RIGHT, 0},
+                                        {"", QP_KEEP_BEGIN, 0}};
     bool has_functions = cli->args.cover.has_functions;
     qp_table t;
     if (!d->n_changed[change])
@@ -110,11 +128,12 @@ static const qp_field sides_fields[] = {
      .flags = QP_FIELD_NULLABLE, .sub = side_fields},
     {.key = NULL}};
 
-static const qp_field change_fields[] = {
-    {"change", NULL, "change of its hit lines or, without lines, functions", QP_FIELD_CHOICE,
-     AT(change), .words = CHANGE_WORDS},
-    {"", NULL, NULL, QP_FIELD_PART, .sub = sides_fields},
-    {.key = NULL}};
+static const qp_field change_fields[] = {{"change", NULL,
+                                          "of the share of its hit lines; where that is equal, "
+                                          "of its functions, then of its branches",
+                                          QP_FIELD_CHOICE, AT(change), .words = CHANGE_WORDS},
+                                         {"", NULL, NULL, QP_FIELD_PART, .sub = sides_fields},
+                                         {.key = NULL}};
 
 static const qp_field function_fields[] = {
     {"name", NULL, "display name", QP_FIELD_NAME, AT(name)},
@@ -174,9 +193,16 @@ static int judge(const qp_cli *cli, const qp_cover_diff *d, const qp_cover_total
     uint64_t hit[2], all[2];
     figure_of(base, &hit[0], &all[0]);
     figure_of(now, &hit[1], &all[1]);
-    if (!all[0] || !all[1])
-        return qp_cli_fail(cli, "--fail-if-lower: no coverage in %s: nothing was checked",
-                           cli->args.operands[all[0] ? 1 : 0]);
+    size_t n_common = 0;
+    for (size_t i = 0; i < d->n_files; i++)
+        n_common += d->files[i].was && d->files[i].is;
+    if (all[0] && all[1] && !n_common)
+        return qp_cli_fail(cli,
+                           "--fail-if-lower: no file is in both profiles: nothing was checked");
+    if (!all[0] || !all[1] || !base->lines != !now->lines)
+        return qp_cli_fail(cli, "--fail-if-lower: no coverage%s in %s: nothing was checked",
+                           all[0] && all[1] ? " of lines" : "",
+                           cli->args.operands[all[0] && (base->lines || !now->lines) ? 1 : 0]);
     const uint64_t missed[2] = {all[0] - hit[0], all[1] - hit[1]};
     const bool is_lower = (double)hit[1] * (double)all[0] < (double)hit[0] * (double)all[1];
     if (!is_lower || missed[1] <= missed[0])

@@ -94,6 +94,20 @@ int qp_cover_add(const qp_cli *cli, const qp_model *m, qp_cover_set *set)
                                                            : qp_cli_fail(cli, "%s", error.text);
 }
 
+/* --fail-if-lower: what a run did not register, or lost, looks like code that is gone. @return false: a message
+ * was printed */
+static bool can_judge(const qp_cli *cli, const qp_model *m, int status)
+{
+    char why[QP_WHY_BYTES];
+    if (!qp_cli_is_whole(m, status, why))
+        return qp_cli_refuse(cli, "nothing was checked: %s %s", cli->path, why);
+    return m->run.is_coverage ||
+           qp_cli_refuse(cli,
+                         "nothing was checked: %s was recorded without -collect=coverage: "
+                         "functions that were never called are missing",
+                         cli->path);
+}
+
 /* @param n_plain  counts runs without the functions that were never called */
 static int add_file(qp_cli *cli, const char *file, qp_cover_set *set, int *n_plain)
 {
@@ -112,6 +126,8 @@ static int add_file(qp_cli *cli, const char *file, qp_cover_set *set, int *n_pla
                              "%s: %s counted neither calls nor lines; qprof report shows its "
                              "times",
                              cli->path, m->run.version);
+    else if (cli->args.cover.is_no_lower && !can_judge(cli, m, status))
+        status = QP_EXIT_UNUSABLE;
     else if (qp_cover_add(cli, m, set) == QP_EXIT_UNUSABLE)
         status = QP_EXIT_UNUSABLE;
     qp_model_free(m);
@@ -122,14 +138,15 @@ static int add_file(qp_cli *cli, const char *file, qp_cover_set *set, int *n_pla
 static void remark_on_plain(const qp_cli *cli, int n_plain, size_t n_runs)
 {
     if (n_plain && (size_t)n_plain == n_runs)
-        qp_cli_warn(cli,
-                    "recorded without -cover: functions that were never called are missing");
-    else if (n_plain)
         qp_cli_warn(
             cli,
-            "%d of %zu profiles were recorded without -cover: their functions that were never "
-            "called are missing",
-            n_plain, n_runs);
+            "recorded without -collect=coverage: functions that were never called are missing");
+    else if (n_plain)
+        qp_cli_warn(cli,
+                    "%d of %zu profiles were recorded without -collect=coverage: their "
+                    "functions that were never "
+                    "called are missing",
+                    n_plain, n_runs);
 }
 
 int qp_cover_read(qp_cli *cli, char *const *files, int n, qp_cover_set **set)

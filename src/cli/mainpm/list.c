@@ -505,8 +505,9 @@ static int make_sections(const qp_cli *cli, const list_scope *scope, report *r)
     qp_error error;
     rows procedures = {0}, statements = {0};
     if (!r->set->is_coverage)
-        qp_cli_warn(cli,
-                    "recorded without -cover: functions that were never called are missing");
+        qp_cli_warn(
+            cli,
+            "recorded without -collect=coverage: functions that were never called are missing");
     r->cover = qp_cover_derive(r->set, &(qp_cover_options){.is_unadjusted = true}, &error);
     if (!r->cover)
         return qp_cli_fail(cli, "%s", error.text);

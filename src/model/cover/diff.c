@@ -27,6 +27,16 @@ static share share_of_file(const qp_cover_file *f)
     return t->lines ? (share){t->lines_hit, t->lines} : (share){t->functions_hit, t->functions};
 }
 
+static share branches_of(const qp_cover_totals *t)
+{
+    return (share){t->branches_hit, t->branches};
+}
+
+static share functions_of(const qp_cover_totals *t)
+{
+    return (share){t->functions_hit, t->functions};
+}
+
 static share share_of_function(const qp_cover_function *k)
 {
     return k->totals.lines ? (share){k->totals.lines_hit, k->totals.lines}
@@ -47,6 +57,28 @@ static qp_cover_change change_of(share base, share now)
                                             : QP_CHANGE_NONE;
 }
 
+/* Lines first; where they are alike, functions and then branches. */
+static qp_cover_change change_of_file(const qp_cover_file *base, const qp_cover_file *now)
+{
+    qp_cover_change change = change_of(share_of_file(base), share_of_file(now));
+    if (change == QP_CHANGE_NONE)
+        change = change_of(functions_of(&base->totals), functions_of(&now->totals));
+    if (change == QP_CHANGE_NONE)
+        change = change_of(branches_of(&base->totals), branches_of(&now->totals));
+    return change;
+}
+
+static qp_cover_change change_of_function(const qp_cover_function *base,
+                                          const qp_cover_function *now)
+{
+    qp_cover_change change = change_of(share_of_function(base), share_of_function(now));
+    if (change == QP_CHANGE_NONE)
+        change = change_of((share){base->is_hit, 1}, (share){now->is_hit, 1});
+    if (change == QP_CHANGE_NONE)
+        change = change_of(branches_of(&base->totals), branches_of(&now->totals));
+    return change;
+}
+
 /* ---- functions --------------------------------------------------------------------------- */
 
 /* What did not change is left out. @return false: no memory */
@@ -60,10 +92,12 @@ static bool add_function(qp_buf *found, const qp_cover_function *base,
                              .was = base ? &base->totals : NULL,
                              .is = now ? &now->totals : NULL};
     if (base && now) {
-        share before = share_of_function(base), after = share_of_function(now);
-        if (before.n_hit == after.n_hit && before.n == after.n && base->is_hit == now->is_hit)
+        const share before = share_of_function(base), after = share_of_function(now),
+                    was = branches_of(&base->totals), is = branches_of(&now->totals);
+        if (before.n_hit == after.n_hit && before.n == after.n && base->is_hit == now->is_hit &&
+            was.n_hit == is.n_hit && was.n == is.n)
             return true;
-        row.change = change_of(before, after);
+        row.change = change_of_function(base, now);
     }
     qp_cover_diff_row *to = qp_buf_add(found);
     if (to)
@@ -176,14 +210,13 @@ static bool add_file(struct qp_cover_diff_private *own, const qp_cover_file *bas
     qp_cover_diff_row *f = qp_buf_add(&own->files);
     bool is_ok = f && pair_functions(&functions, base, now);
     if (is_ok) {
-        *f = (qp_cover_diff_row){
-            .name = (now ? now : base)->path,
-            .change = !base  ? QP_CHANGE_NEW
-                      : !now ? QP_CHANGE_GONE
-                             : change_of(share_of_file(base), share_of_file(now)),
-            .was = base ? &base->totals : NULL,
-            .is = now ? &now->totals : NULL,
-            .n_functions = functions.n};
+        *f = (qp_cover_diff_row){.name = (now ? now : base)->path,
+                                 .change = !base  ? QP_CHANGE_NEW
+                                           : !now ? QP_CHANGE_GONE
+                                                  : change_of_file(base, now),
+                                 .was = base ? &base->totals : NULL,
+                                 .is = now ? &now->totals : NULL,
+                                 .n_functions = functions.n};
         if (functions.n)
             qsort(functions.items, functions.n, functions.item_bytes, compare_lines);
         f->functions =
