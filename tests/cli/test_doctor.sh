@@ -55,6 +55,7 @@ if command -v prlimit >/dev/null; then
     claim "short files" asked 0 prlimit --fsize=50331648
     claim "say how short" same 'note: files are limited to 48.0 MiB' "$(fact 'file size' state): $(fact 'file size' text)"
     claim "no profile fits" ends 1 sh -c 'prlimit --fsize=32768 qprof doctor --format=json | cat >out.json; jq -e .passed out.json'
+    claim "is the reason" like '.*: File too large' "$(fact 'live files' text)"
     claim "is a problem" same 'problem: no profile fits: raise ulimit -f' "$(fact 'file size' state): $(fact 'file size' advice)"
 fi
 
@@ -98,6 +99,12 @@ claim "an unknown name" asked 0 env QPROF=-ouput=x
 claim "is a note" same 'note: -ouput is no option (qprof run --options lists them)' "$(fact QPROF state): $(fact QPROF advice)"
 claim "a configuration that is not there" asked 1 env QPROF=-config=none.conf
 claim "is named" like '-config=none.conf: No such file or directory: .*' "$(fact QPROF advice)"
+claim "a folder that is not there" asked 1 env QPROF=-output=none/x.qprof
+claim "is a problem" same 'problem: -output=none/x.qprof: profiles cannot be written there: No such file or directory' \
+    "$(fact QPROF state): $(fact QPROF advice)"
+claim "one with a conversion is not known" asked 0 env QPROF=-output=%p/x.qprof
+claim "control characters do not reach the terminal" same 0 \
+    "$(QPROF="$(printf -- '-ou\033[31mt\377=x')" qprof doctor | grep -c "$(printf '\033')")"
 claim "right options" asked 0 env QPROF='-time=adaptive -output=x.qprof'
 claim "are fine" same ok "$(fact QPROF state)"
 claim "the text has the verdict" sh -c "QPROF=-time=never qprof doctor | tail -n 1 | grep -Eqx 'A recording will not work: 1 problem, [0-9]+ notes?'"

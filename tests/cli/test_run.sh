@@ -98,6 +98,7 @@ claim "no name" says 'is a folder \(use --output=FILE\)' qprof run -o '' -- ./sc
 claim "no conversion" says '%q is not a conversion' qprof run -o %q -- ./score 'main('
 claim "a percent sign at the end" says 'is not a conversion' qprof run -o x% -- ./score 'main('
 claim "an option with a slip" says 'similar: --time' qprof run --tmie=exact -- ./score
+claim "a word of the command with one hyphen" says 'similar: --granularity' qprof run -granularity=line -- ./score
 claim "a value that is none" says 'exact\|adaptive' qprof run -time=fast -- ./score
 for pc in 'VIRTUAL -5' 'WHEN score.a->'; do
     claim "--pc=$pc is refused before the program runs" ends 2 qprof run --pc="$pc" -- touch ran

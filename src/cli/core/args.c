@@ -169,15 +169,16 @@ static bool store(const qp_flag *flag, const char *text, qp_args *args)
     return false;
 }
 
-static void refuse_unknown(const qp_command *command, const char *name, size_t n,
-                           qp_error *error)
+static void refuse_unknown(const qp_command *command, const char *hyphens, const char *name,
+                           size_t n, qp_error *error)
 {
     char words[QP_WORDS_BYTES] = "", hint[QP_HINT_BYTES], otherwise[64];
     for (const qp_flag *f = command->flags; f->name; f++)
         qp_args_add_word(words, f->name);
     snprintf(otherwise, sizeof otherwise, "see qprof %s --help", command->name);
-    qp_error_fail(error, "unknown option --%.*s%s", (int)(n < WORD_BYTES ? n : WORD_BYTES),
-                  name, qp_args_hint(hint, words, name, n, "--", otherwise));
+    qp_error_fail(error, "unknown option %s%.*s%s", hyphens,
+                  (int)(n < WORD_BYTES ? n : WORD_BYTES), name,
+                  qp_args_hint(hint, words, name, n, "--", otherwise));
 }
 
 /* @return the flag of a word, "--name", "--name=value", "-n" or "-nvalue"; NULL: see error
@@ -202,7 +203,7 @@ static const qp_flag *find_flag(const qp_command *command, char *word, char **va
             flag = NULL; /* two letters in one word */
     }
     if (!flag)
-        refuse_unknown(command, name, n, error);
+        refuse_unknown(command, word[1] == '-' ? "--" : "-", name, n, error);
     return flag;
 }
 

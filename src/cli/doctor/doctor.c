@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "cli/show/show.h"
 
 void qp_fact_add(qp_facts *f, const char *topic, const char *format, ...)
@@ -75,13 +76,16 @@ static void print_fact(const qp_screen *s, const qp_fact *f)
 {
     enum { INDENT = 14 };
     const char *word = f->state == QP_FACT_PROBLEM ? "problem:" : "note:";
+    char shown[4 * sizeof f->text]; /* the variable QPROF may hold anything */
+    qp_text_terminal(shown, sizeof shown, f->text, NULL);
     qp_header_label(s, f->topic);
-    qp_help_text(s, f->text, INDENT, INDENT);
+    qp_help_text(s, shown, INDENT, INDENT);
     if (!*f->advice)
         return;
     qp_out_repeat(s->out, ' ', INDENT);
     qp_screen_text(s, f->state == QP_FACT_PROBLEM ? QP_STYLE_BAD : QP_STYLE_WARM, word);
-    qp_help_text(s, f->advice, INDENT, INDENT + (unsigned)strlen(word));
+    qp_text_terminal(shown, sizeof shown, f->advice, NULL);
+    qp_help_text(s, shown, INDENT, INDENT + (unsigned)strlen(word));
 }
 
 static bool print_text(const qp_cli *cli, const void *data)

@@ -203,6 +203,14 @@ typedef enum {
     CANNOT_GROW  /* nothing is recorded */
 } trial;
 
+/* Is a file limited to less than a recording begins with? Then that is why it has no space. */
+static bool are_files_short(void)
+{
+    enum { FIRST_BYTES = 256 << 10 };
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < FIRST_BYTES;
+}
+
 /* Begin as the recorder does: a file in a folder, mapped and grown. @param folder  NULL: memory alone
  * @param is_own  only if it belongs to this user alone; it is made
  * @return errno explains */
@@ -229,7 +237,7 @@ static trial try_recording(const char *folder, bool is_own)
         unlink(path);
     if (is_new)
         rmdir(folder);
-    errno = error;
+    errno = error == ENOSPC && are_files_short() ? EFBIG : error;
     return result;
 }
 
@@ -366,6 +374,18 @@ static qp_parse pass_over(void *unused, qp_options *o, const char *file, qp_erro
     return QP_PARSE_SYNTAX;
 }
 
+/* Can profiles be written where -output says? A folder with a conversion is not known here. */
+static void check_output(qp_facts *f, const char *output)
+{
+    char folder[PATH_BYTES];
+    const char *slash = strrchr(output, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash + 1 - output) : 0, output);
+    if (*folder && !strchr(folder, '%') && access(folder, W_OK | X_OK) != 0)
+        qp_fact_advise(f, QP_FACT_PROBLEM,
+                       "-output=%.200s: profiles cannot be written there: %s", output,
+                       strerror(errno));
+}
+
 static void add_variable(qp_facts *f)
 {
     static qp_options o;
@@ -386,6 +406,8 @@ static void add_variable(qp_facts *f)
     else if (*unknown)
         qp_fact_advise(f, QP_FACT_NOTE, "%s is no option (qprof run --options lists them)",
                        unknown);
+    else
+        check_output(f, qp_option_text(&o, QP_OPT_output));
 }
 
 static void add_rights(qp_facts *f)

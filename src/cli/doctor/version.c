@@ -50,9 +50,10 @@ void qp_facts_of_build(qp_facts *f)
                 "GCC",
 #endif
                 __VERSION__, machine());
-    qp_fact_add(f, "libraries",
-                "zlib %s, zstd %s, SQLite %s: compressed profiles and traces can be read",
-                zlibVersion(), ZSTD_versionString(), sqlite3_libversion());
+    qp_fact_add(
+        f, "libraries",
+        "zlib %s, zstd %s, SQLite %s: compressed profiles of pprof and traces can be read",
+        zlibVersion(), ZSTD_versionString(), sqlite3_libversion());
     if (qp_page_is_there(&qp_page_profile, &error)) {
         qp_fact_add(f, "pages", "qprof html is built in");
     } else {

@@ -40,6 +40,8 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
         char known[QP_WORDS_BYTES] = "", hint[QP_HINT_BYTES];
         for (unsigned i = 0; i < QP_N_OPTIONS; i++)
             qp_args_add_word(known, qp_option_table[i].name);
+        for (const qp_flag *f = cli->command->flags; f->name; f++)
+            qp_args_add_word(known, f->name);
         return qp_cli_refuse(
             cli, "unknown option %s%s", word,
             qp_args_hint(hint, known, name, n, "--", "see qprof run --options"));

@@ -332,11 +332,12 @@ static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_wo
     if (is_good && files.n)
         print_result(cli, files.all[0].path);
     else if (is_good && !files.n_running)
-        qp_cli_warn(cli,
-                    "%s %s; no profile was written: the program does not use libqprof, refused "
-                    "its options, cleared QPROF, or made no call to record (try: qprof run -- "
-                    "qlua SCRIPT)",
-                    cli->args.rest[0], qp_child_end(child, end, sizeof end));
+        qp_cli_warn(
+            cli,
+            "%s %s; no profile was written: if no line above says why, the program does "
+            "not use libqprof, refused its options, cleared QPROF, or made no call to "
+            "record (try: qprof run -- qlua SCRIPT)",
+            cli->args.rest[0], qp_child_end(child, end, sizeof end));
     print_others(cli, &files);
     if (!is_good || (!status && !files.n && !files.n_running))
         status = QP_EXIT_UNUSABLE;
