@@ -112,7 +112,7 @@ const char *qp_option_nearest(const char *name)
                name[n - 1 - end] == known[n_known - 1 - end])
             end++;
         size_t differs = begin == n ? 1 : n_longer - begin - end;
-        if (differs < least && differs < begin + end) {
+        if (differs < least && differs <= begin + end) {
             least = differs;
             nearest = known;
         }

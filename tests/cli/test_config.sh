@@ -84,6 +84,10 @@ may_be_off "areas alone leave all threads enabled" 0 'area x include : f\n'
 may_be_off "so do triggers that are not checked" 0 'trigger a off checked=no : f\n'
 may_be_off "an action enables threads" 0 'trigger a off : f\naction b enable exit : g\n'
 
+echo 'initial-status off' >odd.conf
+qprof config check odd.conf >/dev/null 2>err
+claim "alone it does nothing, and that is remarked" grep -q 'initial-status off does nothing' err
+
 qprof config check missing.conf 2>err
 claim "a missing file is unusable" [ $? = 2 ]
 mkdir folder

@@ -26,6 +26,8 @@ claim "the run is recorded" same 'f ' "$(names a.qprof)"
 claim "and has the line" grep -Fq 'unknown option -ouput in QPROF (similar: -output)' "$(qprof info a.qprof >out && echo out)"
 claim "two letters exchanged" prints 'qprof: unknown option -clokc in QPROF (similar: -clock)' \
     with '-clokc=x -output=a.qprof' 'f(' ')'
+claim "of four letters" prints 'qprof: unknown option -tmie in QPROF (similar: -time)' \
+    with '-tmie=x -output=a.qprof' 'f(' ')'
 claim "the beginning of a name" prints 'qprof: unknown option -collection in QPROF (similar: -collection-granularity)' \
     with '-collection=x -output=a.qprof' 'f(' ')'
 claim "two mistakes" prints 'qprof: unknown option --tracemode2 in QPROF

@@ -329,7 +329,14 @@ if fallocate -p -o 0 -l 4096 hole 2>/dev/null; then
     check "$(jq -c '.calls[] | select(.name == "f") | [.total == (.calls - .incomplete) * 1000, .min, .max, .calls > 50000, .calls < 500000]' out)" = \
         '[true,1000,1000,true,true]'
     check "$(($(stat -c '%b * %B' limited.qtrace) <= 1200000))" = 1
+    check "$(jq -c '[.trace.removed_bytes > 1048576, .trace.begins + (.calls[] | select(.name == "f") | .total)]' out)" = \
+        '[true,1000000000]'
     mv out long.json
+    claim "$about: the page says so" ends 0 qprof html --trace=limited.qtrace -o limited.html limited.qprof
+    check "$(grep -c '^qprof html: limited.qtrace: begins .* were removed .-trace-limit.$' err)" = 1
+    claim "$about: run says so" ends 0 qprof run -trace-output=run.qtrace -trace-limit=1M -trace-full=wait \
+        -o run.qprof -- ./score 'main(' f~1000000 ')'
+    check "$(grep -c '^      .the first .* of it were removed: -trace-limit.$' err)" = 1
     claim "$about: a short copy" ends 0 qprof trace convert -o short.qtrace limited.qtrace
     qprof trace stat --format=json short.qtrace >short.json 2>err
     check "$(jq -c .calls short.json)" = "$(jq -c .calls long.json)"

@@ -20,6 +20,11 @@ static void warn_of(const qp_cli *cli, const qp_config_file *f, const char *path
             "%s: profiling may be off for the whole run: threads begin disabled, and no "
             "checked trigger or action enables them",
             path);
+    if (f->initial_status == QP_SETTING_NO && !f->has_active)
+        qp_cli_warn(cli,
+                    "%s: initial-status off does nothing: it needs a checked trigger, or an "
+                    "action that enables threads",
+                    path);
     if (f->triggers.n && f->triggering != QP_SETTING_YES)
         qp_cli_warn(cli,
                     "%s: no line triggering on: event triggers do nothing until the program "

@@ -232,8 +232,20 @@ static void print_command(const qp_cli *cli, const char *before, const char *wor
     qp_out_char(cli->screen.out, '\n');
 }
 
+/* Bytes of a trace that -trace-limit removed: its first hole. */
+static uint64_t removed_of(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    off_t hole = fd < 0 ? -1 : lseek(fd, 0, SEEK_HOLE);
+    off_t data = hole < 0 ? -1 : lseek(fd, hole, SEEK_DATA);
+    if (fd >= 0)
+        close(fd);
+    return data > hole ? (uint64_t)(data - hole) : 0;
+}
+
 static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
 {
+    char size[QP_NUMBER_BYTES];
     static const char *const first = "\nNext: ", *const more = "      ";
     bool has_functions = m->run.is_profile || !m->run.is_coverage;
     if (has_functions) {
@@ -249,6 +261,10 @@ static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
         print_command(cli, more, "qprof cover report", path);
     if (*m->run.trace_file)
         print_command(cli, more, "qprof trace stat", qp_shorter_path(m->run.trace_file));
+    uint64_t n_removed = *m->run.trace_file ? removed_of(m->run.trace_file) : 0;
+    if (n_removed)
+        qp_out_format(cli->screen.out, "      (the first %s of it were removed: -trace-limit)\n",
+                      qp_unit_size(size, n_removed));
 }
 
 /* What weighs most, also since an earlier run: that of --since, else one in the same folder. */

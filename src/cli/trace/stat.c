@@ -265,7 +265,7 @@ static bool write_text(const qp_cli *cli, const void *data)
 typedef struct {
     qp_trace_info about;
     qp_span_counts counts;
-    uint64_t lost, unwritten, overwritten;
+    uint64_t lost, unwritten, overwritten, removed, begins;
     const char *unit;
 } trace_row;
 
@@ -279,6 +279,10 @@ static const qp_field trace_fields[] = {
     {"lost", NULL, "records that are missing", QP_FIELD_COUNT, AT(lost)},
     {"unwritten", NULL, "records that could not be written", QP_FIELD_COUNT, AT(unwritten)},
     {"overwritten", NULL, "records that newer ones replaced", QP_FIELD_COUNT, AT(overwritten)},
+    {"removed_bytes", NULL, "of the oldest records, which -trace-limit removed", QP_FIELD_COUNT,
+     AT(removed)},
+    {"begins", NULL, "the first record, after the start of the run", QP_FIELD_COUNT,
+     AT(begins)},
     {"unit", NULL, "unit of times", QP_FIELD_WORD, AT(unit)},
     {.key = NULL}};
 #undef AT
@@ -292,7 +296,9 @@ static void write_trace(qp_json *json, const void *data)
         json, trace_fields, QP_FIELDS_ALL,
         &(trace_row){*qp_trace_about(r->view->trace), *r->counts,
                      qp_trace_missing(r->view->trace, r->counts, &r->view->window, &places),
-                     lost->n_unwritten, lost->n_overwritten, "ns"});
+                     lost->n_unwritten, lost->n_overwritten, lost->n_removed_bytes,
+                     r->counts->n_records ? qp_trace_view_moment(r->view, r->counts->first) : 0,
+                     "ns"});
 }
 
 static const qp_field document_fields[] = {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/text/buf.h"
+#include "base/text/unit.h"
 #include "cli/core/cli.h"
 #include "cli/show/show.h"
 #include "export/export.h"
@@ -62,7 +63,7 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
  * @param base  NULL: nothing to compare with; base_path NULL as well */
 static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char *base_path)
 {
-    char root[PATH_BYTES];
+    char root[PATH_BYTES], at[QP_NUMBER_BYTES], size[QP_NUMBER_BYTES];
     qp_error error;
     qp_timeline timeline;
     qp_page_notes notes;
@@ -76,6 +77,11 @@ static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char
         return write_page(cli, m, &o);
     if (!qp_timeline_open(&timeline, m, cli->args.trace.file, &error))
         return qp_cli_fail(cli, "%s", error.text);
+    if (timeline.n_removed_bytes)
+        qp_cli_warn(cli,
+                    "%s: begins %s after the start: the first %s were removed (-trace-limit)",
+                    cli->args.trace.file, qp_unit_time(at, timeline.begin),
+                    qp_unit_size(size, timeline.n_removed_bytes));
     o.timeline = &timeline;
     int status = write_page(cli, m, &o);
     qp_timeline_close(&timeline);

@@ -98,9 +98,10 @@ typedef struct {
 typedef bool qp_timeline_take(void *to, const qp_timeline_item *item);
 
 typedef struct {
-    uint64_t begin, end; /* of what is known */
-    uint64_t n_lost;     /* records that are known to be missing */
-    void *from;          /* for each() */
+    uint64_t begin, end;      /* of what is known */
+    uint64_t n_lost;          /* records that are known to be missing */
+    uint64_t n_removed_bytes; /* before `begin`, by -trace-limit */
+    void *from;               /* for each() */
     /* Hand on all items, in any order; asked again, the same ones in the same order.
      * @return false: no memory, or the trace could not be read */
     bool (*each)(void *from, qp_timeline_take *take, void *to);

@@ -195,7 +195,8 @@ static bool survey(qp_trace *trace, qp_timeline *t)
     bool is_played = qp_trace_export_play(&x, &(qp_span_sink){0});
     *t = (qp_timeline){.begin = qp_trace_moment(info, x.counts.first),
                        .end = qp_trace_moment(info, x.end_raw),
-                       .n_lost = x.counts.n_lost};
+                       .n_lost = x.counts.n_lost,
+                       .n_removed_bytes = qp_trace_lost(trace)->n_removed_bytes};
     return is_played;
 }
 
