@@ -263,7 +263,8 @@ static void print_next(const qp_cli *cli, const qp_model *m, const char *path)
         print_command(cli, more, "qprof trace stat", qp_shorter_path(m->run.trace_file));
     uint64_t n_removed = *m->run.trace_file ? removed_of(m->run.trace_file) : 0;
     if (n_removed)
-        qp_out_format(cli->screen.out, "      (the first %s of it were removed: -trace-limit)\n",
+        qp_out_format(cli->screen.out,
+                      "      (the first %s of it were removed: -trace-limit)\n",
                       qp_unit_size(size, n_removed));
 }
 
