@@ -109,8 +109,14 @@ echo mine >work.html
 "$qprof" html work.qprof >printed
 grep -q '^Written: work.1.html;' printed || { echo "the page goes to another place"; exit 1; }
 [ "$(cat work.html)" = mine ] || { echo "a file that was not named is overwritten"; exit 1; }
-"$qprof" html work.qprof -o work.html >/dev/null
-grep -q '</html>' work.html || { echo "a file that was named is not replaced"; exit 1; }
+if "$qprof" html work.qprof -o work.html >/dev/null 2>error; then
+    echo "another kind of file is replaced unasked"
+    exit 1
+fi
+[ "$(cat work.html)" = mine ] || { echo "a refused page changes the file"; exit 1; }
+"$qprof" html --force work.qprof -o work.html >/dev/null
+grep -q '</html>' work.html || { echo "a file that was named is not replaced with --force"; exit 1; }
+"$qprof" html work.qprof -o work.html >/dev/null || { echo "a page of ours is not replaced"; exit 1; }
 
 odd=$(printf '<b>&\033[31m.qprof')
 cp work.qprof "$odd"
