@@ -17,7 +17,7 @@ want_packages "the test run" valgrind clang-format clang-tidy lua-check lua-penl
     python3-dev python3-setuptools python3-pygments python3-docutils python3-coverage python3-pytest \
     php-cli php-dev php-xdebug php-pcov php-parser \
     ruby ruby-dev kramdown \
-    shapelib pgdbf libdbd-xbase-perl zsh fish mandoc
+    shapelib pgdbf libdbd-xbase-perl zsh fish mandoc abigail-tools
 
 filter=
 for name; do

@@ -11,11 +11,11 @@ end
 
 Gem::Specification.new do |spec|
   spec.name = "qprof"
-  spec.version = "0.1.0"
+  spec.version = "0.2.0"
   spec.summary = "Exact profiles and coverage of Ruby programs"
   spec.description = "Calls of methods, C functions and blocks, fibers, threads, lines and coverage."
   spec.authors = ["The qprof authors"]
-  spec.license = "Apache-2.0"
+  spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
   spec.platform = Gem::Platform::RUBY
   spec.files = Dir.chdir(__dir__) { Dir["README.md", "LICENSE", "example.rb", "lib/**/*.rb", "ext/**/*.{c,h,rb}"] }

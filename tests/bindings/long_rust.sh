@@ -52,6 +52,6 @@ python3 "$QPROF_SOURCE/tools/amalgamate.py" "$crate/recorder"
 echo '#include "../qprof.h"' >"$crate/recorder/qprof/embed.h"
 (cd "$crate" && cargo package --offline --allow-dirty --no-verify --quiet)
 mkdir empty
-tar -C empty -xzf target/package/qprof-0.1.0.crate
+tar -C empty -xzf target/package/qprof-*.crate
 unset QPROF_LIBRARY QPROF_INCLUDE
-PKG_CONFIG_LIBDIR=$work claims "$work/empty/qprof-0.1.0" "the packed crate, with its own recorder"
+PKG_CONFIG_LIBDIR=$work claims "$(echo "$work"/empty/qprof-*)" "the packed crate, with its own recorder"

@@ -333,7 +333,7 @@ zend_module_entry qprof_module_entry = {STANDARD_MODULE_HEADER,
                                         PHP_RINIT(qprof),
                                         PHP_RSHUTDOWN(qprof),
                                         PHP_MINFO(qprof),
-                                        "0.1.0",
+                                        "0.2.0",
                                         NO_MODULE_GLOBALS,
                                         ZEND_MODULE_POST_ZEND_DEACTIVATE_N(qprof),
                                         STANDARD_MODULE_PROPERTIES_EX};

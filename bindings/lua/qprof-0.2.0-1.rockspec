@@ -1,6 +1,6 @@
 rockspec_format = "3.0"
 package = "qprof"
-version = "0.1.0-1"
+version = "0.2.0-1"
 source = {url = "git+file://."}
 description = {
     summary = "Exact profiles and coverage of Lua programs",
