@@ -5,8 +5,6 @@
 #include "api/guard.h"
 #include "config/config.h"
 #include "record/control/control.h"
-#include "record/ring/ring.h"
-#include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
 #include "record/trigger_list/trigger_list.h"
 
@@ -63,16 +61,11 @@ static int end_change(int code)
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-static bool is_user_event(qprof_event_t event)
-{
-    return event >= QPROF_EV_USER_FIRST && event <= QPROF_EV_USER_LAST;
-}
-
 static const char *mistake(const qp_event_trigger *t, int status, int context, int conditional,
                            int op, int condition, int action, qprof_TrgID chain)
 {
     bool is_call = action == QPROF_TRG_ACT_FUNC || action == QPROF_TRG_ACT_LIB;
-    if (!is_user_event(t->event) && !qp_event_name(t->event)[0])
+    if (!qp_is_user_event(t->event) && !qp_event_name(t->event)[0])
         return "qprof_trg_add: no such event";
     if (status != QPROF_TRG_ENABLE && status != QPROF_TRG_DISABLE)
         return "qprof_trg_add: no such status";
@@ -297,34 +290,6 @@ void qprof_trg_off(void)
 int qprof_trg_is_on(void)
 {
     return qp_is_running() && qp_load(&qp_is_triggering);
-}
-
-void qprof_trg_event(qprof_event_t id)
-{
-    if (QP_UNLIKELY(qp_load(&qp_is_triggering)) && is_user_event(id) && qp_is_running())
-        qp_event_triggers_raise(qp_event_triggers_here(), id, 0, NULL);
-}
-
-static bool is_recording(qprof_thread *th)
-{
-    uint32_t flags = qp_load(&qp_recorder_head()->flags);
-    if (!(flags & QP_FLAG_RECORDING) || (flags & QP_FLAG_CLOSED))
-        return false;
-    return !th || (!(QPROF_LOAD(th->gate) & QP_HOOK_OFF) && !qp_stack_is_excluded(th));
-}
-
-int qprof_user_event(qprof_event_t id)
-{
-    int host_errno = errno;
-    if (!is_user_event(id))
-        return refuse(QPROF_E_ARG, "qprof_user_event: not an event of the host");
-    if (!qp_is_running())
-        return refuse(QPROF_E_STATE, "qprof_user_event: not running");
-    if (is_recording(qp_event_triggers_here()))
-        qp_event_count_add(id);
-    qprof_trg_event(id);
-    errno = host_errno;
-    return 0;
 }
 
 static void nest(uint32_t *depth, int by)

@@ -42,6 +42,11 @@ const char *qprof_error_text(void)
     return error_text;
 }
 
+bool qp_guard_is_nested(const void *here)
+{
+    return qp_here.in_control || qp_thread_callbacks(here);
+}
+
 int qp_guard_begin(const char *function)
 {
     char text[80];

@@ -15,12 +15,21 @@ static inline bool qp_is_running(void)
     return qp_state() == QP_STATE_RUNNING;
 }
 
+static inline bool qp_is_user_event(qprof_event_t event)
+{
+    return event >= QPROF_EV_USER_FIRST && event <= QPROF_EV_USER_LAST;
+}
+
 /* Return code, a QPROF_E_*; count it, and keep the message for qprof_error_text(). */
 int qp_guard_refuse(int code, const char *message);
 
 /* Whether the host was compiled with this library's inline header; counted, and shown in every report,
  * if not. */
 bool qp_guard_version(const char *function, unsigned version);
+
+/* Whether a callback of an event, or a signal handler that interrupted a control function,
+ * calls. @param here frame of the exported function */
+bool qp_guard_is_nested(const void *here);
 
 /* Begin a control function: take the control lock of a run that is on. @return 0;
  * QPROF_E_STATE: not running, or inside another control function; refused, unless function is

@@ -223,7 +223,8 @@ static void remove_stale_packets(qp_prf *f)
 
 static int open_memo(qp_prf *f)
 {
-    static const char nothing[QP_MEMO_HEAD_BYTES];
+    const char nothing[QP_MEMO_HEAD_BYTES] =
+        ""; /* 512 bytes less in the library than a constant */
     qp_prf_memo_path(f->path, f->memo.path);
     f->memo_block = FIRST_MEMO;
     int error = file_open(&f->memo);

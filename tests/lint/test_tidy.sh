@@ -28,7 +28,7 @@ done
 
 [ -f "$QPROF_BUILD/compile_commands.json" ] || { echo "no compile_commands.json"; exit 1; }
 # flags of gcc that clang does not know
-sed -E 's/ -fno-(caller-saves|move-loop-invariants)//g' "$QPROF_BUILD/compile_commands.json" >compile_commands.json
+sed -E 's/ -f(ira-region=one|no-(caller-saves|move-loop-invariants|inline-small-functions|guess-branch-probability|expensive-optimizations))//g' "$QPROF_BUILD/compile_commands.json" >compile_commands.json
 commands=$PWD
 cd "$QPROF_SOURCE"
 # without what it prints on standard error: how many findings of system headers it left out
