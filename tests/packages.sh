@@ -93,13 +93,17 @@ want_packages() {
     [ -z "$missing" ] || echo "Left out of $what_for, for these cannot be installed here:$missing"
 }
 
-# build_tree TEXT FOLDER CMAKE_WORDS...: configured and built; only failures are shown
+build_targets= # empty: all
+
+# build_tree TEXT FOLDER CMAKE_WORDS...: configured and built, $build_targets; only failures are shown
 build_tree() {
     text=$1 folder=$2
     shift 2
     echo "Building $text into $folder/ ..."
     mkdir -p "$folder"
-    if ! { cmake "$@" -B "$folder" && cmake --build "$folder" --parallel "$(nproc)"; } \
+    # shellcheck disable=SC2086  # many targets
+    if ! { cmake "$@" -B "$folder" &&
+        cmake --build "$folder" --parallel "$(nproc)" ${build_targets:+--target $build_targets}; } \
         >"$folder/build.log" 2>&1; then
         echo "The build failed; all of its output is in $folder/build.log:"
         grep -nE 'error|Error|undefined reference' "$folder/build.log" | head -n 20

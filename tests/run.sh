@@ -25,30 +25,26 @@ for name; do
 done
 failed=
 
-# suite TEXT FOLDER CMAKE_WORDS... -- CTEST_WORDS...
+# suite TEXT FOLDER PRESET [ROOM...]: the tests of some rooms, and only their programs; without a room all
 suite() {
-    text=$1 folder=$2
-    shift 2
-    words=
-    while [ "$1" != -- ]; do
-        words="$words $1"
-        shift
+    text=$1 folder=$2 preset=$3
+    shift 3
+    labels= build_targets=
+    for room; do
+        labels="${labels:+$labels|}$room"
+        build_targets="$build_targets ${room}_tests"
     done
-    shift
-    # shellcheck disable=SC2086
-    build_tree "$text" "$folder" $words
-    ctest --test-dir "$folder" --output-on-failure --no-tests=ignore --parallel "$(nproc)" "$@" \
+    build_tree "$text" "$folder" --preset "$preset" -DQPROF_WERROR=ON
+    ctest --test-dir "$folder" --output-on-failure --no-tests=ignore --parallel "$(nproc)" ${labels:+-L "$labels"} \
         ${filter:+-R "$filter"} </dev/null || failed="$failed $folder"
 }
 
 unset QPROF
-suite "what is installed, for all tests" build --preset release -DQPROF_WERROR=ON --
-suite "with address and undefined-behaviour sanitizers" build/asan --preset asan -- \
-    -L 'unit|model|threads|reliability|cprof|export'
-# The longest tests that begin neither a thread nor a run have nothing to show there.
-suite "with the thread sanitizer" build/tsan --preset tsan -- -L 'unit|model|threads|cprof' \
-    -E 'unit\.(charge_trees|import|merge_laws|model_damage|pace|pattern)$'
-suite "for random input" build/fuzz --preset fuzz -- -L fuzz
+suite "what is installed, for all tests" build release
+suite "with address and undefined-behaviour sanitizers" build/asan asan \
+    unit model threads reliability cprof export
+suite "with the thread sanitizer" build/tsan tsan unit threads cprof
+suite "for random input" build/fuzz fuzz fuzz
 
 if [ -n "$failed" ]; then
     echo "FAILED in:$failed"

@@ -5,29 +5,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { N_RINGS = 256 };
 
-static unsigned char *read_whole(const char *path, size_t *n)
+enum { PADDING = 64 }; /* zeros after the last byte */
+
+/* Maps a file that does not change, for most of a live file is holes. Ended by unmap_whole(). */
+static unsigned char *map_whole(const char *path, size_t *n)
 {
     struct stat st;
     int fd = open(path, O_RDONLY);
     if (fd < 0 || fstat(fd, &st) != 0)
         fail_msg("cannot open %s", path);
-    unsigned char *bytes = calloc(1, (size_t)st.st_size + 64);
-    *n = 0;
-    for (ssize_t got; (got = read(fd, bytes + *n, (size_t)st.st_size - *n)) > 0;)
-        *n += (size_t)got;
+    *n = (size_t)st.st_size;
+    unsigned char *bytes =
+        mmap(NULL, *n + PADDING, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(bytes != MAP_FAILED);
+    if (*n)
+        assert_true(mmap(bytes, *n, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == bytes);
     close(fd);
     return bytes;
 }
 
+static void unmap_whole(unsigned char *bytes, size_t n)
+{
+    munmap(bytes, n + PADDING);
+}
+
 static void add(traces *t, const qp_trace_record *r, qp_cell ring, uint64_t number)
 {
-    if (t->n % 4096 == 0)
-        t->all = realloc(t->all, (t->n + 4096) * sizeof *t->all);
+    if (t->n == t->n_room)
+        t->all = realloc(t->all, (t->n_room = 2 * t->n_room + 4096) * sizeof *t->all);
     t->all[t->n++] = (traced){*r, ring, number};
     if (qp_trace_op_of(r) == QP_TRACE_LOST)
         t->n_lost += r->a | (uint64_t)r->b << 32;
@@ -37,8 +48,10 @@ static void add(traces *t, const qp_trace_record *r, qp_cell ring, uint64_t numb
 
 static void add_name(traces *t, const trace_name *name)
 {
-    if (t->n_names % 4096 == 0)
-        t->names = realloc(t->names, (t->n_names + 4096) * sizeof *t->names);
+    if (t->n_names == t->n_names_room) {
+        t->n_names_room = 2 * t->n_names_room + 4096;
+        t->names = realloc(t->names, t->n_names_room * sizeof *t->names);
+    }
     t->names[t->n_names++] = *name;
     if (name->kind != QP_NAMES_PATH)
         return;
@@ -67,13 +80,14 @@ static void read_names(traces *t, const unsigned char *at, const unsigned char *
         trace_name name = {.kind = *at++};
         uint64_t length;
         assert_in_range(name.kind, 0, 3);
+        if (n_texts[name.kind])
+            name.texts = calloc(4, sizeof *name.texts);
         for (unsigned i = 0; i < n_numbers[name.kind]; i++)
             at += qp_unpack_varint(at, (size_t)(end - at), &name.numbers[i]);
         for (unsigned i = 0; i < n_texts[name.kind]; i++) {
             at += qp_unpack_varint(at, (size_t)(end - at), &length);
             assert_true(length <= (uint64_t)(end - at));
-            snprintf(name.texts[i], sizeof name.texts[i], "%.*s", (int)length,
-                     (const char *)at);
+            snprintf(name.texts[i], sizeof *name.texts, "%.*s", (int)length, (const char *)at);
             at += length;
         }
         add_name(t, &name);
@@ -143,7 +157,7 @@ traces *traces_of_file(const char *path)
 {
     traces *t = calloc(1, sizeof *t);
     size_t n;
-    unsigned char *bytes = read_whole(path, &n);
+    unsigned char *bytes = map_whole(path, &n);
     static ring_end ends[N_RINGS];
     memset(ends, 0, sizeof ends);
     t->n_bytes = n;
@@ -170,7 +184,7 @@ traces *traces_of_file(const char *path)
         t->has_end = p.kind == QP_PACKET_END;
         at += sizeof p + qp_packet_padded(p.n_bytes);
     }
-    free(bytes);
+    unmap_whole(bytes, n);
     if (t->n)
         qsort(t->all, t->n, sizeof *t->all, by_ring);
     return t;
@@ -194,6 +208,8 @@ static void read_record(traces *t, const unsigned char *file, const qp_extent *e
 {
     const unsigned char *record = file + (size_t)cell * QP_CELL;
     trace_name name = {.numbers = {cell}};
+    if (e->kind != QP_EXTENT_NODES)
+        name.texts = calloc(4, sizeof *name.texts);
     if (e->kind == QP_EXTENT_NODES) {
         const qp_node *n = (const void *)record;
         name.kind = QP_NAMES_PATH;
@@ -204,9 +220,11 @@ static void read_record(traces *t, const unsigned char *file, const qp_extent *e
         const qp_method *m = (const void *)record;
         const qp_text *text = (const void *)(file + (size_t)m->name * 8);
         name.kind = QP_NAMES_METHOD;
-        if (!m->published)
+        if (!m->published) {
+            free(name.texts);
             return;
-        snprintf(name.texts[0], sizeof name.texts[0], "%s", m->name ? text->bytes : "");
+        }
+        snprintf(name.texts[0], sizeof *name.texts, "%s", m->name ? text->bytes : "");
     } else {
         const qp_thread_record *r = (const void *)record;
         name.kind = QP_NAMES_THREAD;
@@ -220,7 +238,7 @@ traces *traces_of_profile(const char *path)
 {
     traces *t = calloc(1, sizeof *t);
     size_t n;
-    unsigned char *file = read_whole(path, &n);
+    unsigned char *file = map_whole(path, &n);
     const qp_head *h = (const void *)file;
     for (uint64_t cell = QP_HEAD_CELLS; cell < h->n_cells;) {
         const qp_extent *e = (const void *)(file + cell * QP_CELL);
@@ -237,12 +255,14 @@ traces *traces_of_profile(const char *path)
             read_ring(t, file, (qp_cell)cell + 1);
         cell += e->n_cells;
     }
-    free(file);
+    unmap_whole(file, n);
     return t;
 }
 
 void traces_free(traces *t)
 {
+    for (size_t i = 0; i < t->n_names; i++)
+        free(t->names[i].texts);
     free(t->all);
     free(t->names);
     free(t->paths);

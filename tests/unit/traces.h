@@ -22,14 +22,14 @@ typedef struct {
 typedef struct {
     qp_names_kind kind;
     uint64_t numbers[6]; /* cell or ref first, in the order of docs/formats/qtrace.md */
-    char texts[4][64];
+    char (*texts)[64];   /* [4]; NULL: of a path */
 } trace_name;
 
 typedef struct {
     traced *all;
-    size_t n;
+    size_t n, n_room;
     trace_name *names;
-    size_t n_names;
+    size_t n_names, n_names_room;
     qp_pack_path *paths; /* by cell */
     qp_cell n_paths;
     size_t n_packets, n_names_packets;
