@@ -35,8 +35,9 @@ suite() {
         build_targets="$build_targets ${room}_tests"
     done
     build_tree "$text" "$folder" --preset "$preset" -DQPROF_WERROR=ON
-    ctest --test-dir "$folder" --output-on-failure --no-tests=ignore --parallel "$(nproc)" ${labels:+-L "$labels"} \
-        ${filter:+-R "$filter"} </dev/null || failed="$failed $folder"
+    # Two more than processors: many tests wait for a browser's frame or a thread's turn.
+    ctest --test-dir "$folder" --output-on-failure --no-tests=ignore --parallel $(($(nproc) + 2)) \
+        ${labels:+-L "$labels"} ${filter:+-R "$filter"} </dev/null || failed="$failed $folder"
 }
 
 unset QPROF
