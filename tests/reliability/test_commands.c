@@ -238,6 +238,7 @@ static int make_files(void **state)
     record(here, "-collect=profile,trace -output=run.qprof");
     rename("run.qprof", "rings.qprof");
     must("qprof merge -o sum.qprof both.qprof both.qprof");
+    must("qprof store import fleet.db both.qprof sum.qprof");
     must("qprof export --to=callgrind -o callgrind.out both.qprof");
     must("qprof export --to=pprof -o pprof.pb.gz both.qprof");
     must("qprof trace convert -o packed.qtrace.zst run.qtrace both.qprof");
@@ -304,6 +305,11 @@ static const struct {
     {"trace convert --force -o kept.qtrace.zst", "run.qtrace rings.qprof"},
     {"trace convert --to=csv", "run.qtrace TABLE.PRF table.txt"},
     {"trace convert --to=dbf --force -o KEPT.PRF", "run.qtrace packed.qtrace.zst"},
+    {"store import fleet.db", "both.qprof"},
+    {"store top", "fleet.db"},
+    {"store tree --format=json", "fleet.db"},
+    {"store check", "fleet.db"},
+    {"store export --force -o kept", "fleet.db"},
     {"config check", "good.conf"},
     {"config show", "good.conf"},
 };
@@ -332,7 +338,8 @@ static void make_command(command *c, const char *begin, const char *file, size_t
 
 static bool writes_profile(const command *c)
 {
-    return strstr(c->line, "merge") || strstr(c->line, "trace profile");
+    return strstr(c->line, "merge") || strstr(c->line, "trace profile") ||
+           strstr(c->line, "store export");
 }
 
 /* Its output replaces a profile or a text. */

@@ -66,6 +66,14 @@ typedef struct {
     bool is_followed, has_histogram;
 } qp_trace_args;
 
+/* Flags of `qprof store` and `qprof push`. */
+typedef struct {
+    const char *service, *version, *since, *until, *before, *spool; /* NULL: not given */
+    const char *base, *new;
+    qp_list labels;
+    unsigned by; /* position in the words of the flag */
+} qp_store_args;
+
 /* Values of all flags of all commands; each command's table fills its own. */
 typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
@@ -86,6 +94,7 @@ typedef struct {
     qp_diff_args diff;
     qp_collapse_args fold;
     qp_trace_args trace;
+    qp_store_args store;
     bool is_long;
     char **operands; /* [n_operands] of argv; for `run` options of the recorder */
     int n_operands;
@@ -246,6 +255,11 @@ typedef struct qp_cli {
     qp_out out;       /* standard output */
     char path[4096];  /* of the profile that was loaded, for messages */
     unsigned line;    /* of the commands of a prompt that messages are about; 0: none */
+    /* What qp_cli_load() calls, in place of qp_model_load(), for a command whose profiles are in no file of
+     * their own; NULL: none. */
+    qp_load_status (*load)(struct qp_cli *cli, const char *what, qp_model **out,
+                           qp_error *error);
+    void *load_data; /* the command's */
 } qp_cli;
 
 /* All of the tool. @return its exit status */
@@ -256,7 +270,8 @@ extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_c
     qp_command_annotate, qp_command_info, qp_command_check, qp_command_cover, qp_command_list,
     qp_command_diff, qp_command_merge, qp_command_export, qp_command_html, qp_command_pm,
     qp_command_list_live, qp_command_top, qp_command_trace, qp_command_config,
-    qp_command_summary, qp_command_version, qp_command_doctor, qp_command_help;
+    qp_command_summary, qp_command_version, qp_command_doctor, qp_command_store,
+    qp_command_push, qp_command_help;
 
 /* The command that words name: "report", or "cover" and "report".
  * @param n_taken  how many of the words are its name

@@ -224,7 +224,8 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     qp_load_options options = {.sample_type = cli->args.fold.sample_index,
                                .max_memory = max_memory,
                                .progress = qp_bar_begin(&b, "reading", 1)};
-    qp_load_status status = qp_model_load(cli->path, &options, model, &error);
+    qp_load_status status = cli->load ? cli->load(cli, cli->path, model, &error)
+                                      : qp_model_load(cli->path, &options, model, &error);
     qp_bar_end(&b);
     if (status == QP_LOAD_UNUSABLE) {
         char whole[sizeof cli->path + sizeof error.text + 2];

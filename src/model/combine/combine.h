@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/text/error.h"
+#include "format/builder.h"
 #include "model/model.h"
 
 /* ---- merging ----------------------------------------------------------------------------- */
@@ -37,11 +38,77 @@ qp_merge_size qp_merge_measure(const qp_merge *s);
 /** Write the sum as a sealed profile, whole or not at all. @return false: see error */
 bool qp_merge_write(qp_merge *s, const char *path, qp_error *error);
 
+/** The same as the bytes of a file.
+ * @param has_paths  false: without its call paths and the methods that only they name; what
+ *                   qp_merge_path_at() returns is missing then
+ * @param bytes      free with qp_free() */
+bool qp_merge_bytes(qp_merge *s, bool has_paths, void **bytes, size_t *n_bytes,
+                    qp_error *error);
+
 enum { QP_LABELS_BYTES = 4096 };
 
 /** The labels of several runs: each with the values of all, sorted and separated by '|'.
  * @param known  of the runs before; NULL: none. @return to */
 const char *qp_labels_join(char to[QP_LABELS_BYTES], const char *known, const char *labels);
+
+/* ---- the parts of a sum: merge_parts.c ----------------------------------------------------
+ *
+ * A store keeps the methods and call paths of all sums once, and of each sum its figures. Methods and
+ * paths have indices; paths include the roots of threads, and what a path names has a smaller index. */
+
+enum { QP_MERGE_NONE = UINT32_MAX };
+
+typedef enum {
+    QP_PATH_HITS,
+    QP_PATH_SKIPS,
+    QP_PATH_RESUMES,
+    QP_PATH_COUNTS,
+    QP_PATH_PC_SAMPLES,
+    QP_PATH_BYTES,
+    QP_PATH_OBJECTS,
+    QP_PATH_FREED_BYTES,
+    QP_PATH_FREED_OBJECTS,
+    QP_PATH_SELF, /* in the unit of the sum, as OFF */
+    QP_PATH_OFF,
+    QP_PATH_LOW,  /* exact: of one call; adaptive: a variance, the lower half; else nothing */
+    QP_PATH_HIGH, /* exact: of one call; adaptive: the upper half; sampled: samples */
+    QP_PATH_COLUMNS
+} qp_path_column;
+
+typedef struct {
+    uint32_t parent;    /* of the root of a thread: itself */
+    uint32_t method;    /* of a root: 0 */
+    const char *thread; /* of a root: the name of the thread; else NULL */
+    uint32_t creator;   /* of a root: index + 1 of the path that created the thread; 0: none */
+} qp_merge_path;
+
+size_t qp_merge_n_methods(const qp_merge *s);
+size_t qp_merge_n_paths(const qp_merge *s);
+/* Texts and tables are the sum's. */
+qp_builder_code qp_merge_method_at(const qp_merge *s, uint32_t i);
+/* Fill both. Of a root the figures are 0: qp_merge_bytes() has them. */
+void qp_merge_path_at(const qp_merge *s, uint32_t i, qp_merge_path *path,
+                      uint64_t figures[QP_PATH_COLUMNS]);
+
+/* Find a method or a path, or add it without figures. @return its index; QP_MERGE_NONE: no memory */
+uint32_t qp_merge_put_method(qp_merge *s, const qp_builder_code *code);
+uint32_t qp_merge_put_path(qp_merge *s, const qp_merge_path *path);
+
+/* Add figures to a path, which is no root, of a sum that has the bytes of their sum without paths. */
+void qp_merge_path_add(qp_merge *s, uint32_t i, const uint64_t figures[QP_PATH_COLUMNS]);
+
+/** Add columns of figures, path by path.
+ * @param to    [QP_PATH_COLUMNS] sums
+ * @param from  [QP_PATH_COLUMNS][n]; NULL: the column adds nothing, and to's may be NULL
+ * @param at    [n] of `from`: index in `to` */
+void qp_path_columns_add(qp_time_mode mode, uint64_t *const to[QP_PATH_COLUMNS],
+                         const uint64_t *const from[QP_PATH_COLUMNS], const uint32_t *at,
+                         size_t n);
+/* What a column of a path has before anything is added. */
+uint64_t qp_path_column_start(qp_time_mode mode, qp_path_column column);
+qp_time_mode qp_merge_time_mode(const qp_merge *s);
+/* Paths are put into an empty sum before the first profile is added: this is its mode. */
+void qp_merge_expect(qp_merge *s, qp_time_mode mode);
 
 /* ---- differences ------------------------------------------------------------------------- */
 

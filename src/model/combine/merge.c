@@ -486,11 +486,18 @@ static void write_head(qp_builder *b, const qp_merge *s)
 static void write_methods(qp_builder *b, const qp_merge *s)
 {
     for (size_t i = 0; i < s->methods.n; i++) {
-        qp_builder_code code = QP_MERGE_AT(s->methods, const qp_merge_method, i)->code;
+        qp_merge_method *method = QP_MERGE_AT(s->methods, qp_merge_method, i);
+        qp_builder_code code = method->code;
         if (code.flags & QP_METHOD_REGISTERED)
             code.id = i + 1;
-        qp_builder_method(b, &code);
+        if (method->number)
+            method->number = qp_builder_method(b, &code);
     }
+}
+
+static uint32_t number_of(const qp_merge *s, uint32_t method)
+{
+    return QP_MERGE_AT(s->methods, const qp_merge_method, method)->number;
 }
 
 /* Of the newest call path, or of the root. */
@@ -506,13 +513,17 @@ static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node 
         qp_builder_node_metrics(b, &metrics);
 }
 
-/* The thread's call paths, callers first: the chain goes from the newest to the oldest. */
-static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, uint32_t *order)
+/* The thread's call paths, callers first: the chain goes from the newest to the oldest. Where the paths are
+ * left out, those of creators are written without figures. */
+static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, bool has_paths,
+                        uint32_t *order)
 {
+    const qp_node none = {.self_min = s->head.time_mode == QP_TIME_ADAPTIVE ? 0 : UINT64_MAX};
     qp_merge_node *nodes = s->nodes.items;
     size_t n = 0;
     for (uint32_t i = th->last_node; i != th->root; i = nodes[i].before)
-        order[n++] = i;
+        if (nodes[i].number)
+            order[n++] = i;
     nodes[th->root].number = 0;
     if (nodes[th->root].pc_samples)
         qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples, 0);
@@ -524,7 +535,10 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, u
                                  .self_min = node->min,
                                  .self_max = node->max};
         node->number = number;
-        qp_builder_node(b, nodes[node->parent].number, node->method + 1, &figures);
+        qp_builder_node(b, nodes[node->parent].number, number_of(s, node->method),
+                        has_paths ? &figures : &none);
+        if (!has_paths)
+            continue;
         if (node->skips || node->counts || node->pc_samples || node->resumes)
             qp_builder_node_more(b, node->skips, node->counts, node->pc_samples, node->resumes);
         write_metrics(b, s, node);
@@ -543,7 +557,7 @@ static void write_counters(qp_builder *b, const qp_merge *s, const qp_merge_thre
             [QP_MERGE_SAMPLES] = QP_COUNTER_BLOCK_SAMPLES,
             [QP_MERGE_MEMORY] = QP_COUNTER_BLOCK_MEMORY};
         uint64_t *values = qp_builder_counter_block(
-            b, kinds[counters->kind], counters->method + 1,
+            b, kinds[counters->kind], number_of(s, counters->method),
             QP_MERGE_AT(s->methods, const qp_merge_method, counters->method)->code.n_lines,
             counters->n_values);
         if (values)
@@ -552,18 +566,31 @@ static void write_counters(qp_builder *b, const qp_merge *s, const qp_merge_thre
     }
 }
 
-static void write_threads(qp_builder *b, qp_merge *s, uint32_t *order)
+/* Entries that the call paths count, on a thread. */
+static uint64_t entries_of(const qp_merge *s, const qp_merge_thread *th)
+{
+    const qp_merge_node *nodes = s->nodes.items;
+    uint64_t n = 0;
+    for (uint32_t i = th->last_node; i != th->root; i = nodes[i].before)
+        n = qp_sum(n, qp_sum(nodes[i].hits, nodes[i].resumes));
+    return n;
+}
+
+/* Entries whose paths are left out count as too many: qp_merge_path_add() takes them back. */
+static void write_threads(qp_builder *b, qp_merge *s, bool has_paths, uint32_t *order)
 {
     for (size_t i = 0; i < s->threads.n; i++) {
         const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, i);
         qp_thread_record r = th->sums;
         r.name = qp_builder_text(b, th->name);
         r.state = QP_THREAD_ENDED;
+        if (!has_paths)
+            r.n_overflowed = qp_sum(r.n_overflowed, entries_of(s, th));
         qp_builder_thread(b, &r);
         if (th->creator)
             qp_builder_creator(b, th->creator_thread + 1,
                                QP_MERGE_AT(s->nodes, qp_merge_node, th->creator - 1)->number);
-        write_nodes(b, s, th, order);
+        write_nodes(b, s, th, has_paths, order);
         write_counters(b, s, th);
     }
 }
@@ -576,7 +603,7 @@ static void write_contexts(qp_builder *b, const qp_merge *s)
     for (size_t i = 0; i < s->shares.n; i++) {
         const qp_merge_share *share = QP_MERGE_AT(s->shares, const qp_merge_share, i);
         int64_t *values = qp_builder_share(
-            b, share->context + 1, share->method + 1, share->calls,
+            b, share->context + 1, number_of(s, share->method), share->calls,
             QP_MERGE_AT(s->methods, const qp_merge_method, share->method)->code.n_lines,
             share->n_values);
         if (values && share->n_values)
@@ -588,21 +615,62 @@ static void write_contexts(qp_builder *b, const qp_merge *s)
     }
 }
 
-bool qp_merge_write(qp_merge *s, const char *path, qp_error *error)
+/* Mark what is written. */
+static void choose(qp_merge *s, bool has_paths)
+{
+    qp_merge_method *methods = s->methods.items;
+    qp_merge_node *nodes = s->nodes.items;
+    for (size_t i = 0; i < s->methods.n; i++)
+        methods[i].number = has_paths;
+    for (size_t i = 0; i < s->nodes.n; i++)
+        nodes[i].number = has_paths;
+    for (size_t i = 0; !has_paths && i < s->counter_blocks.n; i++)
+        methods[QP_MERGE_AT(s->counter_blocks, qp_merge_counter_block, i)->method].number = 1;
+    for (size_t i = 0; !has_paths && i < s->shares.n; i++)
+        methods[QP_MERGE_AT(s->shares, qp_merge_share, i)->method].number = 1;
+    for (size_t i = 0; !has_paths && i < s->threads.n; i++) {
+        const uint32_t creator = QP_MERGE_AT(s->threads, qp_merge_thread, i)->creator;
+        for (uint32_t at = creator ? creator - 1 : 0; nodes[at].parent != at;
+             at = nodes[at].parent)
+            nodes[at].number = methods[nodes[at].method].number = 1;
+    }
+}
+
+/* @return free with qp_builder_free(); NULL: no memory */
+static qp_builder *build(qp_merge *s, bool has_paths)
 {
     qp_builder *b = s->is_spoilt ? NULL : qp_builder_new(0);
     uint32_t *order = b ? qp_alloc(s->nodes.n, sizeof *order) : NULL;
-    bool is_good = false;
     if (order) {
+        choose(s, has_paths);
         write_head(b, s);
         write_methods(b, s);
-        write_threads(b, s, order);
+        write_threads(b, s, has_paths, order);
         write_contexts(b, s);
-        is_good = qp_builder_finish(b, path, error);
     } else {
-        qp_error_fail(error, "%.300s: there is not enough memory to write it", path);
+        qp_builder_free(b);
+        b = NULL;
     }
     qp_free(order);
+    return b;
+}
+
+bool qp_merge_write(qp_merge *s, const char *path, qp_error *error)
+{
+    qp_builder *b = build(s, true);
+    bool is_good =
+        b ? qp_builder_finish(b, path, error)
+          : qp_error_fail(error, "%.300s: there is not enough memory to write it", path);
     qp_builder_free(b);
     return is_good;
+}
+
+bool qp_merge_bytes(qp_merge *s, bool has_paths, void **bytes, size_t *n_bytes, qp_error *error)
+{
+    const char *why = "there is not enough memory to write it";
+    qp_builder *b = build(s, has_paths);
+    *bytes = NULL;
+    bool is_good = b && qp_builder_bytes(b, bytes, n_bytes, &why);
+    qp_builder_free(b);
+    return is_good || qp_error_fail(error, "%s", why);
 }

@@ -12,11 +12,12 @@
 #include "model/figures/figures.h"
 #include "model/read/read.h"
 
-enum { QP_MERGE_NONE = UINT32_MAX, QP_MERGE_N_PROPERTIES = 7 };
+enum { QP_MERGE_N_PROPERTIES = 7 };
 
 typedef struct {
     qp_builder_code code; /* id: of a placeholder */
     uint32_t next_same;   /* a method whose identity has the same hash: index + 1; 0: none */
+    uint32_t number;      /* while it is written; 0: it is left out */
 } qp_merge_method;
 
 /* Of one name and one creator in all runs. */
@@ -33,7 +34,8 @@ typedef struct {
 typedef struct {
     uint32_t parent, method;
     uint32_t before; /* the thread's node added before this one; the root has itself */
-    uint32_t number; /* while it is written */
+    uint32_t thread; /* index */
+    uint32_t number; /* while it is written; before: whether it is, see write_nodes() */
     uint64_t hits, skips, resumes, counts, pc_samples;
     qp_memory memory;
     uint64_t self, off; /* units of the sum: ns, counts, ... */
@@ -130,6 +132,18 @@ static inline uint32_t qp_merge_text_of(const qp_merge *s, const char *path, uin
 {
     return qp_find_named(&s->text_of, &s->texts, offsetof(qp_merge_text, path), path, hash);
 }
+
+/* A method of the sum that is the same, or a new one. @return index; QP_MERGE_NONE: no memory */
+uint32_t qp_merge_method_like(qp_merge *s, const qp_model_method *k, const qp_jumps *jumps);
+/* A thread of this name. @param creator  node of the sum + 1, of creator_thread; 0: none
+ * @return the same */
+uint32_t qp_merge_thread_named(qp_merge *s, const char *name, uint32_t creator,
+                               uint32_t creator_thread);
+/* The call path of a method below another path. @return the same */
+uint32_t qp_merge_node_below(qp_merge *s, uint32_t parent, uint32_t method);
+
+/* Add to a number of 128 bits, which stays at the largest one. */
+void qp_variance_add(uint64_t *low, uint64_t *high, uint64_t more_low, uint64_t more_high);
 
 /* Add the records of one kind. @return false: no memory */
 bool qp_merge_add_methods(qp_merge_addition *x);

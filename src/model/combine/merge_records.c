@@ -77,12 +77,8 @@ static const qp_jumps *jumps_of(const qp_model_private *own, uint32_t method)
     return has_blocks && !has_jumps ? NULL : jumps;
 }
 
-/* @return index in the sum; QP_MERGE_NONE: no memory */
-static uint32_t find_method(qp_merge_addition *x, uint32_t method)
+uint32_t qp_merge_method_like(qp_merge *s, const qp_model_method *k, const qp_jumps *jumps)
 {
-    qp_merge *s = x->s;
-    const qp_model_method *k = &x->m->methods[method];
-    const qp_jumps *jumps = jumps_of(x->m->own, method);
     uint64_t hash = hash_of(k);
     uint32_t first = qp_dict_get(&s->method_of, hash);
     for (uint32_t at = first; at;) {
@@ -104,7 +100,7 @@ static uint32_t find_method(qp_merge_addition *x, uint32_t method)
 bool qp_merge_add_methods(qp_merge_addition *x)
 {
     for (uint32_t i = 1; i < x->m->n_methods; i++) {
-        x->methods[i] = find_method(x, i);
+        x->methods[i] = qp_merge_method_like(x->s, &x->m->methods[i], jumps_of(x->m->own, i));
         if (x->methods[i] == QP_MERGE_NONE)
             return false;
     }
@@ -144,13 +140,15 @@ static void settle(qp_thread_record *to, const qp_model_thread *th)
 }
 
 /* @return node; QP_MERGE_NONE: no memory */
-static uint32_t new_node(qp_merge *s, qp_merge_thread *th, uint32_t parent, uint32_t method)
+static uint32_t new_node(qp_merge *s, uint32_t thread, uint32_t parent, uint32_t method)
 {
+    qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, thread);
     uint32_t index = (uint32_t)s->nodes.n;
     qp_merge_node *fresh = index < QP_MERGE_NONE ? qp_buf_add(&s->nodes) : NULL;
     if (!fresh)
         return QP_MERGE_NONE;
-    *fresh = (qp_merge_node){.parent = parent, .method = method, .before = th->last_node};
+    *fresh = (qp_merge_node){
+        .parent = parent, .method = method, .before = th->last_node, .thread = thread};
     if (s->head.time_mode != QP_TIME_ADAPTIVE)
         fresh->min = UINT64_MAX;
     th->last_node = index;
@@ -172,10 +170,8 @@ static uint32_t find_thread(const qp_merge *s, const char *name, uint32_t creato
     return at;
 }
 
-/* @param creator  node of the sum + 1, of creator_thread; 0: none
- * @return index in the sum; QP_MERGE_NONE: no memory */
-static uint32_t thread_of(qp_merge *s, const char *name, uint32_t creator,
-                          uint32_t creator_thread)
+uint32_t qp_merge_thread_named(qp_merge *s, const char *name, uint32_t creator,
+                               uint32_t creator_thread)
 {
     uint64_t key;
     uint32_t at = find_thread(s, name, creator, &key);
@@ -190,8 +186,9 @@ static uint32_t thread_of(qp_merge *s, const char *name, uint32_t creator,
                             .creator_thread = creator_thread,
                             .last_block = QP_MERGE_NONE,
                             .last_node = (uint32_t)s->nodes.n}; /* of the root, itself */
-    th->root = new_node(s, th, th->last_node, 0);
-    return th->root != QP_MERGE_NONE ? (uint32_t)s->threads.n - 1 : QP_MERGE_NONE;
+    const uint32_t index = (uint32_t)s->threads.n - 1;
+    th->root = new_node(s, index, th->last_node, 0);
+    return th->root != QP_MERGE_NONE ? index : QP_MERGE_NONE;
 }
 
 /* ---- call paths -------------------------------------------------------------------------- */
@@ -218,11 +215,7 @@ static void add_variance(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
             is_tsc ? (double)(h->ns_1 - h->ns_0) / (double)(h->tick_1 - h->tick_0) : 1;
         more = rounded(own->total_variance[i] * ns_a_tick * ns_a_tick);
     }
-    to->min += more;
-    bool carry = to->min < more;
-    bool is_over = high > UINT64_MAX - to->max || (carry && high == UINT64_MAX - to->max);
-    to->max = is_over ? UINT64_MAX : to->max + high + carry;
-    to->min = is_over ? UINT64_MAX : to->min;
+    qp_variance_add(&to->min, &to->max, more, high);
 }
 
 static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
@@ -248,16 +241,13 @@ static void add_figures(qp_merge_addition *x, qp_merge_node *to, uint32_t i)
     }
 }
 
-static uint32_t find_node(qp_merge_addition *x, const qp_model_node *n)
+uint32_t qp_merge_node_below(qp_merge *s, uint32_t parent, uint32_t method)
 {
-    qp_merge *s = x->s;
-    uint32_t parent = x->nodes[n->parent], method = x->methods[n->method];
     uint64_t key = qp_merge_key(parent, method);
     uint32_t at = qp_dict_get(&s->child_of, key); /* no node is 0: that is a root */
     if (at)
         return at;
-    qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, x->threads[n->thread]);
-    at = new_node(s, th, parent, method);
+    at = new_node(s, QP_MERGE_AT(s->nodes, qp_merge_node, parent)->thread, parent, method);
     return at != QP_MERGE_NONE && qp_dict_put(&s->child_of, key, at) ? at : QP_MERGE_NONE;
 }
 
@@ -269,8 +259,9 @@ static bool add_thread(qp_merge_addition *x, uint32_t thread, const uint32_t *pa
     const qp_model *m = x->m;
     const qp_model_thread *th = &m->threads[thread];
     const uint32_t creator = th->creator;
-    const uint32_t at = thread_of(s, th->name, creator ? x->nodes[creator] + 1 : 0,
-                                  creator ? x->threads[m->nodes[creator].thread] : 0);
+    const uint32_t at =
+        qp_merge_thread_named(s, th->name, creator ? x->nodes[creator] + 1 : 0,
+                              creator ? x->threads[m->nodes[creator].thread] : 0);
     if (at == QP_MERGE_NONE)
         return false;
     qp_merge_thread *to = QP_MERGE_AT(s->threads, qp_merge_thread, at);
@@ -285,7 +276,8 @@ static bool add_thread(qp_merge_addition *x, uint32_t thread, const uint32_t *pa
     x->nodes[th->root] = to->root;
     for (size_t i = 0; i < n; i++) {
         const uint32_t path = paths[i];
-        x->nodes[path] = find_node(x, &m->nodes[path]);
+        x->nodes[path] = qp_merge_node_below(s, x->nodes[m->nodes[path].parent],
+                                             x->methods[m->nodes[path].method]);
         if (x->nodes[path] == QP_MERGE_NONE)
             return false;
         add_figures(x, QP_MERGE_AT(s->nodes, qp_merge_node, x->nodes[path]), path);

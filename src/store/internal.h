@@ -1,0 +1,81 @@
+/* internal.h: what the files of the store share. */
+#ifndef QP_STORE_INTERNAL_H
+#define QP_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+#include <zstd.h>
+
+#include "store/store.h"
+
+struct qp_store {
+    sqlite3 *db;
+    qp_merge *known; /* of a writer: methods and paths, at their numbers - 1; NULL: not read */
+};
+
+/* ---- the database: store.c --------------------------------------------------------------- */
+
+/* What SQLite says. @return false */
+bool qp_store_fail(const qp_store *s, qp_error *error);
+/* @return false: see error */
+bool qp_store_execute(const qp_store *s, const char *sql, qp_error *error);
+/* @return finalize it; NULL: see error */
+sqlite3_stmt *qp_store_prepare(const qp_store *s, const char *sql, qp_error *error);
+/* Run a statement without rows to its end, and make it ready again. @return false: see error */
+bool qp_store_step(const qp_store *s, sqlite3_stmt *st, qp_error *error);
+
+void qp_store_bind_text(sqlite3_stmt *st, int at, const char *text);
+/* Never NULL; until the next step. */
+const char *qp_store_text(sqlite3_stmt *st, int column);
+
+/* ---- methods and paths: names.c ---------------------------------------------------------- */
+
+typedef struct {
+    qp_buf methods; /* qp_builder_code */
+    qp_buf paths;   /* qp_merge_path: indices, texts in the arena */
+    qp_arena arena;
+} qp_store_names;
+
+/* Read the methods and paths after the first ones. @return false: see error; call the next all the same */
+bool qp_store_names_read(const qp_store *s, size_t n_methods, size_t n_paths,
+                         qp_store_names *names, qp_error *error);
+void qp_store_names_fini(qp_store_names *names);
+
+/* Bring s->known up to date, in a transaction. @return false: see error */
+bool qp_store_learn(qp_store *s, qp_error *error);
+/* Write what s->known has beyond the first ones. @return false: see error */
+bool qp_store_names_write(const qp_store *s, size_t n_methods, size_t n_paths, qp_error *error);
+
+/* ---- the columns of a profile: segment.c ------------------------------------------------- */
+
+typedef struct {
+    qp_time_mode mode;
+    size_t n_methods, n_paths;
+    uint64_t
+        *methods;    /* [n_methods] number * 2, + 1: it was entered before it was registered */
+    uint32_t *paths; /* [n_paths] indices, ascending */
+    uint64_t *columns[QP_PATH_COLUMNS]; /* [n_paths] each; NULL: nothing to add */
+    /* memory that the next one uses again */
+    qp_buf method_room, path_room, column_rooms[QP_PATH_COLUMNS], bytes;
+    ZSTD_DCtx *unpacker;
+} qp_segment;
+
+void qp_segment_init(qp_segment *x);
+void qp_segment_fini(qp_segment *x);
+
+/* Pack bytes. @param out  an empty buffer of bytes @return false: no memory */
+bool qp_segment_pack(const void *bytes, size_t n_bytes, qp_buf *out);
+/* Unpack what qp_segment_pack() made, into x->bytes. @return false: damaged, or no memory */
+bool qp_segment_unpack(qp_segment *x, const void *packed, size_t n_packed);
+
+/* The columns of a sum as bytes. @param methods, paths  their indices in s->known
+ * @param out  an empty buffer of bytes @return false: no memory */
+bool qp_segment_write(const qp_merge *one, const uint32_t *methods, const uint32_t *paths,
+                      qp_buf *out);
+/* Read x->bytes. @param n_methods, n_paths  of the store @return false: damaged, or no memory */
+bool qp_segment_read(qp_segment *x, size_t n_methods, size_t n_paths);
+
+/* Hits and skips, and self time, of all paths. */
+uint64_t qp_segment_calls(const qp_segment *x);
+uint64_t qp_segment_self(const qp_segment *x);
+
+#endif

@@ -1,0 +1,250 @@
+/* names.c: the methods and call paths of a store, whose rows are only ever added: row n has the number n, and
+ * names rows before it alone. */
+#include <limits.h>
+#include <string.h>
+
+#include "format/layout.h"
+#include "format/trace.h"
+#include "store/internal.h"
+
+/* ---- tables of methods --------------------------------------------------------------------- */
+
+/* Numbers of 32 bits, lowest byte first. */
+static void put_words(qp_buf *out, const void *words, size_t n)
+{
+    unsigned char *to = n ? qp_buf_add_many(out, 4 * n) : NULL;
+    for (size_t i = 0; to && i < n; i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)words + 4 * i, sizeof word);
+        for (unsigned k = 0; k < 4; k++)
+            to[4 * i + k] = (unsigned char)(word >> 8 * k);
+    }
+}
+
+/* The first words: how many lines, jumps and blocks of the jumps follow, and what else. */
+enum { N_LINES, FLAGS, N_JUMPS, N_FALLS, HEAD_WORDS };
+enum { HAS_SIZES = 1, HAS_JUMPS = 2 };
+
+static void write_tables(const qp_builder_code *code, qp_buf *out)
+{
+    const qp_jumps *jumps = code->jumps;
+    const uint32_t head[HEAD_WORDS] = {code->n_lines,
+                                       (code->sizes ? HAS_SIZES : 0) | (jumps ? HAS_JUMPS : 0),
+                                       jumps ? jumps->n_jumps : 0, jumps ? jumps->n_blocks : 0};
+    put_words(out, head, HEAD_WORDS);
+    put_words(out, code->lines, 2 * (size_t)code->n_lines);
+    put_words(out, code->sizes, code->sizes ? code->n_lines : 0);
+    if (jumps) {
+        put_words(out, jumps->jumps, 2 * (size_t)jumps->n_jumps);
+        char *falls = jumps->n_blocks ? qp_buf_add_many(out, jumps->n_blocks) : NULL;
+        if (falls)
+            memcpy(falls, (const char *)&jumps->jumps[jumps->n_jumps], jumps->n_blocks);
+    }
+}
+
+static void take_words(const unsigned char **at, void *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++, *at += 4) {
+        const uint32_t word = *at[0] | (uint32_t)(*at)[1] << 8 | (uint32_t)(*at)[2] << 16 |
+                              (uint32_t)(*at)[3] << 24;
+        memcpy((char *)to + 4 * i, &word, sizeof word);
+    }
+}
+
+/* @return false: the bytes are no tables, or no memory */
+static bool read_tables(const unsigned char *at, size_t n_bytes, qp_arena *arena,
+                        qp_builder_code *code)
+{
+    uint32_t head[HEAD_WORDS];
+    if (n_bytes < sizeof head)
+        return false;
+    take_words(&at, head, HEAD_WORDS);
+    const uint64_t n_lines = head[N_LINES], n_sizes = head[FLAGS] & HAS_SIZES ? n_lines : 0,
+                   n_jumps = head[N_JUMPS], n_falls = head[N_FALLS];
+    const bool has_jumps = head[FLAGS] & HAS_JUMPS;
+    if (n_bytes != sizeof head + 8 * n_lines + 4 * n_sizes + 8 * n_jumps + n_falls)
+        return false;
+    qp_line *lines = qp_arena_take(arena, n_lines, sizeof *lines);
+    uint32_t *sizes = qp_arena_take(arena, n_sizes, sizeof *sizes);
+    qp_jumps *jumps =
+        qp_arena_take(arena, 1, sizeof *jumps + qp_jumps_bytes(head[N_JUMPS], head[N_FALLS]));
+    if (!lines || !sizes || !jumps)
+        return false;
+    take_words(&at, lines, 2 * n_lines);
+    take_words(&at, sizes, n_sizes);
+    *jumps = (qp_jumps){.n_jumps = head[N_JUMPS], .n_blocks = head[N_FALLS]};
+    take_words(&at, jumps->jumps, 2 * n_jumps);
+    memcpy(&jumps->jumps[n_jumps], at, n_falls);
+    code->lines = lines;
+    code->n_lines = head[N_LINES];
+    code->sizes = head[FLAGS] & HAS_SIZES ? sizes : NULL;
+    code->jumps = has_jumps ? jumps : NULL;
+    return true;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static bool fail_row(qp_error *error, const char *what, size_t number)
+{
+    return qp_error_fail(error, "damaged: %s %zu is not valid", what, number);
+}
+
+static bool read_method(sqlite3_stmt *st, qp_store_names *names, size_t number, qp_error *error)
+{
+    enum { ROW, NAME, CLASS, MODULE, SOURCE, METHOD_FLAGS, ID, TABLES };
+    qp_arena *a = &names->arena;
+    qp_builder_code *code = qp_buf_add(&names->methods);
+    if (!code || sqlite3_column_int64(st, ROW) != (int64_t)number)
+        return fail_row(error, "method", number);
+    *code = (qp_builder_code){.id = (uint64_t)sqlite3_column_int64(st, ID),
+                              .flags = (uint32_t)sqlite3_column_int64(st, METHOD_FLAGS),
+                              .name = qp_arena_text(a, qp_store_text(st, NAME)),
+                              .class_name = qp_arena_text(a, qp_store_text(st, CLASS)),
+                              .module = qp_arena_text(a, qp_store_text(st, MODULE)),
+                              .file = qp_arena_text(a, qp_store_text(st, SOURCE))};
+    const void *tables = sqlite3_column_blob(st, TABLES);
+    const size_t n_bytes = (size_t)sqlite3_column_bytes(st, TABLES);
+    return (code->name && code->class_name && code->module && code->file && tables &&
+            read_tables(tables, n_bytes, a, code)) ||
+           fail_row(error, "method", number);
+}
+
+/* @param n_methods  of the store */
+static bool read_path(sqlite3_stmt *st, qp_store_names *names, size_t number, size_t n_methods,
+                      qp_error *error)
+{
+    enum { ROW, PARENT, METHOD, THREAD, CREATOR };
+    qp_merge_path *path = qp_buf_add(&names->paths);
+    const bool is_root = sqlite3_column_type(st, THREAD) != SQLITE_NULL;
+    const int64_t parent = sqlite3_column_int64(st, PARENT),
+                  method = sqlite3_column_int64(st, METHOD),
+                  creator = sqlite3_column_int64(st, CREATOR), at = (int64_t)number;
+    const bool is_good =
+        path && number < UINT32_MAX && sqlite3_column_int64(st, ROW) == at && creator >= 0 &&
+        creator < at &&
+        (is_root ? parent == at
+                 : parent >= 1 && parent < at && method >= 1 && method <= (int64_t)n_methods);
+    if (!is_good)
+        return fail_row(error, "call path", number);
+    *path = (qp_merge_path){.parent = (uint32_t)parent - 1,
+                            .method = is_root ? 0 : (uint32_t)method - 1,
+                            .creator = is_root ? (uint32_t)creator : 0};
+    if (is_root)
+        path->thread = qp_arena_text(&names->arena, qp_store_text(st, THREAD));
+    return path->thread || !is_root || qp_error_fail(error, "out of memory");
+}
+
+static bool read_rows(const qp_store *s, const char *sql, bool is_path, size_t n_before,
+                      size_t n_methods, qp_store_names *names, qp_error *error)
+{
+    sqlite3_stmt *st = qp_store_prepare(s, sql, error);
+    bool is_good = st != NULL;
+    int code = SQLITE_ROW;
+    if (st)
+        sqlite3_bind_int64(st, 1, (int64_t)n_before);
+    while (is_good && (code = sqlite3_step(st)) == SQLITE_ROW) {
+        n_before++;
+        is_good = is_path ? read_path(st, names, n_before, n_methods, error)
+                          : read_method(st, names, n_before, error);
+    }
+    if (is_good && code != SQLITE_DONE)
+        is_good = qp_store_fail(s, error);
+    sqlite3_finalize(st);
+    return is_good;
+}
+
+bool qp_store_names_read(const qp_store *s, size_t n_methods, size_t n_paths,
+                         qp_store_names *names, qp_error *error)
+{
+    *names =
+        (qp_store_names){.methods = QP_BUF(qp_builder_code), .paths = QP_BUF(qp_merge_path)};
+    qp_arena_init(&names->arena);
+    return read_rows(s,
+                     "SELECT method, name, class, module, file, flags, id, tables FROM method"
+                     " WHERE method > ? ORDER BY method",
+                     false, n_methods, 0, names, error) &&
+           read_rows(s,
+                     "SELECT path, parent, method, thread, creator FROM path WHERE path > ?"
+                     " ORDER BY path",
+                     true, n_paths, n_methods + names->methods.n, names, error);
+}
+
+void qp_store_names_fini(qp_store_names *names)
+{
+    qp_free(names->methods.items);
+    qp_free(names->paths.items);
+    qp_arena_fini(&names->arena);
+}
+
+bool qp_store_learn(qp_store *s, qp_error *error)
+{
+    qp_store_names names;
+    s->known = s->known ? s->known : qp_merge_new();
+    if (!s->known)
+        return qp_error_fail(error, "out of memory");
+    size_t n_methods = qp_merge_n_methods(s->known), n_paths = qp_merge_n_paths(s->known);
+    bool is_good = qp_store_names_read(s, n_methods, n_paths, &names, error);
+    const qp_builder_code *methods = names.methods.items;
+    const qp_merge_path *paths = names.paths.items;
+    for (size_t i = 0; is_good && i < names.methods.n; i++)
+        is_good = qp_merge_put_method(s->known, &methods[i]) == n_methods++ ||
+                  fail_row(error, "method", n_methods);
+    for (size_t i = 0; is_good && i < names.paths.n; i++)
+        is_good = qp_merge_put_path(s->known, &paths[i]) == n_paths++ ||
+                  fail_row(error, "call path", n_paths);
+    qp_store_names_fini(&names);
+    return is_good;
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static bool write_method(const qp_store *s, sqlite3_stmt *st, uint32_t i, qp_error *error)
+{
+    qp_buf tables = QP_BUF(unsigned char);
+    const qp_builder_code code = qp_merge_method_at(s->known, i);
+    write_tables(&code, &tables);
+    sqlite3_bind_int64(st, 1, i + 1ll);
+    qp_store_bind_text(st, 2, code.name);
+    qp_store_bind_text(st, 3, code.class_name);
+    qp_store_bind_text(st, 4, code.module);
+    qp_store_bind_text(st, 5, code.file);
+    sqlite3_bind_int64(st, 6, code.flags & ~(uint32_t)QP_METHOD_MISSED);
+    sqlite3_bind_int64(st, 7, code.flags & QP_METHOD_REGISTERED ? 0 : (int64_t)code.id);
+    sqlite3_bind_blob64(st, 8, tables.items, tables.n, SQLITE_TRANSIENT);
+    const bool is_good =
+        tables.failed ? qp_error_fail(error, "out of memory") : qp_store_step(s, st, error);
+    qp_free(tables.items);
+    return is_good;
+}
+
+static bool write_path(const qp_store *s, sqlite3_stmt *st, uint32_t i, qp_error *error)
+{
+    qp_merge_path path;
+    uint64_t unused[QP_PATH_COLUMNS];
+    qp_merge_path_at(s->known, i, &path, unused);
+    sqlite3_bind_int64(st, 1, i + 1ll);
+    sqlite3_bind_int64(st, 2, path.parent + 1ll);
+    sqlite3_bind_int64(st, 3, path.thread ? 0 : path.method + 1ll);
+    if (path.thread)
+        qp_store_bind_text(st, 4, path.thread);
+    else
+        sqlite3_bind_null(st, 4);
+    sqlite3_bind_int64(st, 5, path.creator);
+    return qp_store_step(s, st, error);
+}
+
+bool qp_store_names_write(const qp_store *s, size_t n_methods, size_t n_paths, qp_error *error)
+{
+    sqlite3_stmt *method =
+        qp_store_prepare(s, "INSERT INTO method VALUES (?,?,?,?,?,?,?,?)", error);
+    sqlite3_stmt *path =
+        method ? qp_store_prepare(s, "INSERT INTO path VALUES (?,?,?,?,?)", error) : NULL;
+    bool is_good = method && path;
+    for (size_t i = n_methods; is_good && i < qp_merge_n_methods(s->known); i++)
+        is_good = write_method(s, method, (uint32_t)i, error);
+    for (size_t i = n_paths; is_good && i < qp_merge_n_paths(s->known); i++)
+        is_good = write_path(s, path, (uint32_t)i, error);
+    sqlite3_finalize(method);
+    sqlite3_finalize(path);
+    return is_good;
+}

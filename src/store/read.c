@@ -1,0 +1,380 @@
+/* read.c: chooses profiles of a store, adds them up, checks them. Read qp_store_sum first. */
+#include <string.h>
+
+#include "format/layout.h"
+#include "format/options.h"
+#include "model/read/read.h"
+#include "store/internal.h"
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+static bool is_any(const char *wanted, const char *text)
+{
+    return !wanted || strcmp(wanted, text) == 0;
+}
+
+/* @param label  "NAME=VALUE" */
+static bool has_label(const qp_store_profile *p, const char *label)
+{
+    const size_t n = strlen(label), n_name = strcspn(label, "=");
+    const char *found = qp_name_label(p->labels, label, n_name);
+    if (!found && strncmp(label, "service=", n_name + 1) == 0)
+        return strcmp(p->service, label + n_name + 1) == 0;
+    if (!found && strncmp(label, "host=", n_name + 1) == 0)
+        return strcmp(p->host, label + n_name + 1) == 0;
+    return found && strcspn(found, ",") == n && memcmp(found, label, n) == 0;
+}
+
+static bool fits(const qp_store_profile *p, const qp_store_filter *f)
+{
+    bool is_chosen = is_any(f->service, p->service) && is_any(f->version, p->version) &&
+                     p->ended_at >= f->since && (!f->until || p->ended_at < f->until);
+    for (size_t i = 0; is_chosen && i < f->n_labels; i++)
+        is_chosen = has_label(p, f->labels[i]);
+    return is_chosen;
+}
+
+/* Text is the statement's until the next step. */
+static qp_store_profile read_profile(sqlite3_stmt *st)
+{
+    return (qp_store_profile){.number = sqlite3_column_int64(st, 0),
+                              .ended_at = (uint64_t)sqlite3_column_int64(st, 1),
+                              .service = qp_store_text(st, 2),
+                              .version = qp_store_text(st, 3),
+                              .host = qp_store_text(st, 4),
+                              .labels = qp_store_text(st, 5),
+                              .file = qp_store_text(st, 6),
+                              .calls = (uint64_t)sqlite3_column_int64(st, 7),
+                              .self = (uint64_t)sqlite3_column_int64(st, 8),
+                              .n_paths = (uint64_t)sqlite3_column_int64(st, 9),
+                              .n_bytes = (uint64_t)sqlite3_column_int64(st, 10),
+                              .unit = qp_store_text(st, 11)};
+}
+
+static bool keep(const qp_store_profile *p, qp_buf *profiles, qp_arena *arena)
+{
+    qp_store_profile *to = qp_buf_add(profiles);
+    if (!to)
+        return false;
+    *to = *p;
+    const char **const texts[] = {&to->service, &to->version, &to->host,
+                                  &to->labels,  &to->file,    &to->unit};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i] = qp_arena_text(arena, *texts[i]);
+        if (!*texts[i])
+            return false;
+    }
+    return true;
+}
+
+bool qp_store_choose(qp_store *s, const qp_store_filter *filter, qp_buf *profiles,
+                     qp_arena *arena, qp_error *error)
+{
+    int code = SQLITE_DONE;
+    bool is_good = true;
+    sqlite3_stmt *st = qp_store_prepare(
+        s,
+        "SELECT profile, ended_at, service, version, host, labels, file, calls, self, paths,"
+        " length(segment) + length(records), unit FROM profile ORDER BY profile",
+        error);
+    while (st && is_good && (code = sqlite3_step(st)) == SQLITE_ROW) {
+        const qp_store_profile p = read_profile(st);
+        if (fits(&p, filter) && !keep(&p, profiles, arena))
+            is_good = qp_error_fail(error, "out of memory");
+    }
+    if (st && is_good && code != SQLITE_DONE)
+        is_good = qp_store_fail(s, error);
+    sqlite3_finalize(st);
+    return st && is_good;
+}
+
+/* ---- adding up ------------------------------------------------------------------------------ */
+
+typedef struct {
+    qp_store *s;
+    qp_store_names names;
+    qp_segment segment;
+    qp_merge *sum;
+    sqlite3_stmt *row;
+    bool *has_method; /* [names.methods.n] it is in the sum */
+    bool *has_path;   /* [names.paths.n] a profile has it */
+    uint32_t *places; /* [names.paths.n] in the sum, of those that a profile has */
+    uint64_t *columns[QP_PATH_COLUMNS]; /* [names.paths.n] sums; NULL: 0 so far */
+} reading;
+
+static bool begin(reading *x, qp_store *s, qp_error *error)
+{
+    *x = (reading){.s = s, .sum = qp_merge_new()};
+    qp_segment_init(&x->segment);
+    if (!qp_store_names_read(s, 0, 0, &x->names, error))
+        return false;
+    x->row =
+        qp_store_prepare(s, "SELECT segment, records FROM profile WHERE profile = ?", error);
+    x->has_method = qp_alloc_zeroed(x->names.methods.n, sizeof *x->has_method);
+    x->has_path = qp_alloc_zeroed(x->names.paths.n, sizeof *x->has_path);
+    x->places = qp_alloc(x->names.paths.n, sizeof *x->places);
+    if (!x->sum || !x->has_method || !x->has_path || !x->places)
+        return qp_error_fail(error, "out of memory");
+    return x->row != NULL;
+}
+
+static void end(reading *x)
+{
+    for (unsigned k = 0; k < QP_PATH_COLUMNS; k++)
+        qp_free(x->columns[k]);
+    sqlite3_finalize(x->row);
+    qp_store_names_fini(&x->names);
+    qp_segment_fini(&x->segment);
+    qp_free(x->has_method);
+    qp_free(x->has_path);
+    qp_free(x->places);
+}
+
+static bool fail_profile(const qp_store_profile *p, const char *why, qp_error *error)
+{
+    return qp_error_fail(error, "%.200s, profile %lld of the store: %.200s", p->file,
+                         (long long)p->number, why);
+}
+
+/* Unpack a column of a profile's row, into x->segment.bytes. @return false: see error */
+static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *error)
+{
+    sqlite3_bind_int64(x->row, 1, p->number);
+    const int code = sqlite3_step(x->row);
+    bool is_good = code == SQLITE_ROW;
+    if (code == SQLITE_DONE)
+        fail_profile(p, "another command has removed it", error);
+    else if (!is_good)
+        qp_store_fail(x->s, error);
+    else if (!qp_segment_unpack(&x->segment, sqlite3_column_blob(x->row, column),
+                                (size_t)sqlite3_column_bytes(x->row, column)))
+        is_good = fail_profile(p, "damaged", error);
+    sqlite3_reset(x->row);
+    return is_good;
+}
+
+/* @return false: see error */
+static bool read_columns(reading *x, const qp_store_profile *p, qp_error *error)
+{
+    return unpack(x, p, 0, error) &&
+           (qp_segment_read(&x->segment, x->names.methods.n, x->names.paths.n) ||
+            fail_profile(p, "its columns are damaged", error));
+}
+
+/* All but the call paths. @return free with qp_model_free(); NULL: see error */
+static qp_model *read_records(reading *x, const qp_store_profile *p, qp_error *error)
+{
+    qp_model *m = NULL;
+    if (!unpack(x, p, 1, error))
+        return NULL;
+    const qp_load_status status =
+        qp_model_load_bytes(x->segment.bytes.items, x->segment.bytes.n, NULL, &m, error);
+    if (status == QP_LOAD_CLEAN)
+        return m;
+    fail_profile(p, status == QP_LOAD_SALVAGED ? m->losses[0] : error->text, error);
+    qp_model_free(m);
+    return NULL;
+}
+
+/* The methods of the profile in its order, as merging adds them. @return false: no memory */
+static bool add_methods(reading *x)
+{
+    const qp_builder_code *codes = x->names.methods.items;
+    for (size_t i = 0; i < x->segment.n_methods; i++) {
+        const uint64_t value = x->segment.methods[i];
+        const size_t at = (size_t)(value / 2 - 1);
+        qp_builder_code code = codes[at];
+        code.flags |= value & 1 ? QP_METHOD_MISSED : 0;
+        if (x->has_method[at] && !(value & 1))
+            continue;
+        if (qp_merge_put_method(x->sum, &code) == QP_MERGE_NONE)
+            return false;
+        x->has_method[at] = true;
+    }
+    return true;
+}
+
+/* @return false: no memory */
+static bool add_columns(reading *x)
+{
+    const qp_segment *segment = &x->segment;
+    const size_t n = x->names.paths.n;
+    for (unsigned k = 0; k < QP_PATH_COLUMNS; k++) {
+        const uint64_t start = qp_path_column_start(segment->mode, (qp_path_column)k);
+        const bool is_pair = segment->mode == QP_TIME_ADAPTIVE && k >= QP_PATH_LOW;
+        if (x->columns[k] || (!segment->columns[k] && !is_pair))
+            continue;
+        x->columns[k] = qp_alloc_zeroed(n, sizeof *x->columns[k]);
+        if (!x->columns[k])
+            return false;
+        for (size_t i = 0; start && i < n; i++)
+            x->columns[k][i] = start;
+    }
+    for (size_t i = 0; i < segment->n_paths; i++)
+        x->has_path[segment->paths[i]] = true;
+    qp_path_columns_add(segment->mode, x->columns, (const uint64_t *const *)segment->columns,
+                        segment->paths, segment->n_paths);
+    return true;
+}
+
+/* Put a path into the sum, after the paths that it names. @return false: see error */
+static bool place_path(reading *x, size_t i, qp_error *error)
+{
+    const qp_builder_code *codes = x->names.methods.items;
+    qp_merge_path path = ((const qp_merge_path *)x->names.paths.items)[i];
+    const bool is_sound = path.thread ? !path.creator || x->has_path[path.creator - 1]
+                                      : x->has_path[path.parent] && x->has_method[path.method];
+    if (!is_sound)
+        return qp_error_fail(error, "damaged: call path %zu lacks what it names", i + 1);
+    if (path.thread) {
+        path.creator = path.creator ? x->places[path.creator - 1] + 1 : 0;
+    } else {
+        path.parent = x->places[path.parent];
+        path.method = qp_merge_put_method(x->sum, &codes[path.method]);
+    }
+    x->places[i] =
+        path.method == QP_MERGE_NONE ? QP_MERGE_NONE : qp_merge_put_path(x->sum, &path);
+    return x->places[i] != QP_MERGE_NONE || qp_error_fail(error, "out of memory");
+}
+
+static void add_figures(reading *x, size_t i)
+{
+    uint64_t figures[QP_PATH_COLUMNS];
+    const qp_merge_path *path = (const qp_merge_path *)x->names.paths.items + i;
+    const qp_time_mode mode = qp_merge_time_mode(x->sum);
+    for (unsigned k = 0; k < QP_PATH_COLUMNS; k++)
+        figures[k] =
+            x->columns[k] ? x->columns[k][i] : qp_path_column_start(mode, (qp_path_column)k);
+    if (!path->thread)
+        qp_merge_path_add(x->sum, x->places[i], figures);
+}
+
+/* The columns of all, then their paths, then their other records: methods and paths are in the order that
+ * merging gives them. */
+static bool add_all(reading *x, const qp_store_profile *profiles, size_t n, bool is_forced,
+                    qp_error *error)
+{
+    bool is_good = true;
+    for (size_t i = 0; is_good && i < n; i++) {
+        is_good = read_columns(x, &profiles[i], error);
+        if (i == 0 && is_good)
+            qp_merge_expect(x->sum, x->segment.mode);
+        if (is_good && x->segment.mode != qp_merge_time_mode(x->sum))
+            break; /* their records do not add up, and say so below */
+        if (is_good && (!add_methods(x) || !add_columns(x)))
+            is_good = qp_error_fail(error, "out of memory");
+    }
+    for (size_t i = 0; is_good && i < x->names.paths.n; i++)
+        is_good = !x->has_path[i] || place_path(x, i, error);
+    for (size_t i = 0; is_good && i < n; i++) {
+        qp_model *m = read_records(x, &profiles[i], error);
+        is_good = m && qp_merge_add(x->sum, m, profiles[i].file, is_forced, error);
+        qp_model_free(m);
+    }
+    for (size_t i = 0; is_good && i < x->names.paths.n; i++)
+        if (x->has_path[i])
+            add_figures(x, i);
+    return is_good;
+}
+
+qp_merge *qp_store_sum(qp_store *s, const qp_store_profile *profiles, size_t n, bool is_forced,
+                       qp_error *error)
+{
+    reading x;
+    error->text[0] = '\0';
+    const bool is_good = begin(&x, s, error) && add_all(&x, profiles, n, is_forced, error);
+    end(&x);
+    if (is_good)
+        return x.sum;
+    qp_merge_free(x.sum);
+    return NULL;
+}
+
+/* ---- keeping -------------------------------------------------------------------------------- */
+
+/* Whether a profile names what its paths name. */
+static bool is_closed(reading *x)
+{
+    const qp_merge_path *paths = x->names.paths.items;
+    const qp_segment *segment = &x->segment;
+    bool is_good = true;
+    for (size_t i = 0; i < segment->n_paths; i++) {
+        const uint32_t at = segment->paths[i];
+        const qp_merge_path *path = &paths[at];
+        x->has_path[at] = true;
+        is_good = is_good && (path->thread ? !path->creator || x->has_path[path->creator - 1]
+                                           : x->has_path[path->parent]);
+    }
+    for (size_t i = 0; i < segment->n_paths; i++)
+        x->has_path[segment->paths[i]] = false;
+    return is_good;
+}
+
+static bool check_profile(reading *x, const qp_store_profile *p, qp_error *error)
+{
+    qp_model *m = read_records(x, p, error);
+    const bool is_read = m && read_columns(x, p, error);
+    const bool is_one = is_read && x->segment.mode == m->run.time_mode;
+    qp_model_free(m);
+    if (!is_read)
+        return false;
+    if (!is_one)
+        return fail_profile(p, "its columns are of another mode of time", error);
+    if (!is_closed(x))
+        return fail_profile(p, "a call path lacks its caller", error);
+    return (qp_segment_calls(&x->segment) == p->calls &&
+            qp_segment_self(&x->segment) == p->self && x->segment.n_paths == p->n_paths) ||
+           fail_profile(p, "its sums are not those that it came with", error);
+}
+
+static bool check_database(const qp_store *s, qp_error *error)
+{
+    sqlite3_stmt *st = qp_store_prepare(s, "PRAGMA integrity_check(1)", error);
+    bool is_good = st && (sqlite3_step(st) == SQLITE_ROW || qp_store_fail(s, error));
+    if (is_good && strcmp(qp_store_text(st, 0), "ok") != 0)
+        is_good = qp_error_fail(error, "damaged: %.300s", qp_store_text(st, 0));
+    sqlite3_finalize(st);
+    return is_good;
+}
+
+size_t qp_store_check(qp_store *s, const qp_store_profile *profiles, size_t n,
+                      void (*show)(void *to, const char *mistake), void *to)
+{
+    reading x;
+    qp_error error = {.text = ""};
+    size_t n_wrong = !check_database(s, &error);
+    if (n_wrong)
+        show(to, error.text);
+    if (begin(&x, s, &error)) {
+        for (size_t i = 0; i < n; i++) {
+            error.text[0] = '\0';
+            if (check_profile(&x, &profiles[i], &error))
+                continue;
+            show(to, error.text);
+            n_wrong++;
+        }
+    } else {
+        show(to, error.text);
+        n_wrong++;
+    }
+    end(&x);
+    qp_merge_free(x.sum);
+    return n_wrong;
+}
+
+bool qp_store_remove(qp_store *s, const qp_store_profile *profiles, size_t n, qp_error *error)
+{
+    if (!qp_store_execute(s, "BEGIN IMMEDIATE", error))
+        return false;
+    sqlite3_stmt *st = qp_store_prepare(s, "DELETE FROM profile WHERE profile = ?", error);
+    bool is_good = st != NULL;
+    for (size_t i = 0; is_good && i < n; i++) {
+        sqlite3_bind_int64(st, 1, profiles[i].number);
+        is_good = qp_store_step(s, st, error);
+    }
+    sqlite3_finalize(st);
+    is_good = is_good && qp_store_execute(s, "COMMIT", error);
+    if (!is_good)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return is_good;
+}

@@ -1,0 +1,207 @@
+/* store.c: the database of a store: opening, its schema, its versions. */
+#include "store/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/file.h"
+
+enum {
+    APPLICATION = 0x71707374, /* "qpst" */
+    PATIENCE_MS = 60 * 1000   /* that a command waits for another one that writes */
+};
+
+/* Step i brings a store of version i to version i + 1. Append only. */
+static const char *const steps[] = {
+    "CREATE TABLE method (method INTEGER PRIMARY KEY, name TEXT NOT NULL, class TEXT NOT NULL,"
+    " module TEXT NOT NULL, file TEXT NOT NULL, flags INTEGER NOT NULL, id INTEGER NOT NULL,"
+    " tables BLOB NOT NULL);"
+    "CREATE TABLE path (path INTEGER PRIMARY KEY, parent INTEGER NOT NULL,"
+    " method INTEGER NOT NULL, thread TEXT, creator INTEGER NOT NULL);"
+    "CREATE TABLE profile (profile INTEGER PRIMARY KEY AUTOINCREMENT, nonce INTEGER NOT NULL,"
+    " started_at INTEGER NOT NULL, clears INTEGER NOT NULL, dataset INTEGER NOT NULL,"
+    " ended_at INTEGER NOT NULL, service TEXT NOT NULL, version TEXT NOT NULL,"
+    " host TEXT NOT NULL, labels TEXT NOT NULL, file TEXT NOT NULL, calls INTEGER NOT NULL,"
+    " self INTEGER NOT NULL, unit TEXT NOT NULL, paths INTEGER NOT NULL, segment BLOB NOT NULL,"
+    " records BLOB NOT NULL, UNIQUE (nonce, started_at, clears));"
+    "CREATE INDEX profile_by_time ON profile (ended_at);"};
+enum { VERSION = sizeof steps / sizeof *steps };
+
+/* ---- statements ---------------------------------------------------------------------------- */
+
+bool qp_store_fail(const qp_store *s, qp_error *error)
+{
+    const int code = sqlite3_errcode(s->db) & 0xFF;
+    return code == SQLITE_BUSY
+               ? qp_error_fail(error, "another command has written to it for a minute")
+           : code == SQLITE_NOTADB ? qp_error_fail(error, "not a store of qprof")
+           : code == SQLITE_CORRUPT
+               ? qp_error_fail(error, "damaged (%s)", sqlite3_errmsg(s->db))
+               : qp_error_fail(error, "%s", sqlite3_errmsg(s->db));
+}
+
+bool qp_store_execute(const qp_store *s, const char *sql, qp_error *error)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK || qp_store_fail(s, error);
+}
+
+sqlite3_stmt *qp_store_prepare(const qp_store *s, const char *sql, qp_error *error)
+{
+    sqlite3_stmt *st = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+        qp_store_fail(s, error);
+    return st;
+}
+
+bool qp_store_step(const qp_store *s, sqlite3_stmt *st, qp_error *error)
+{
+    const bool is_done = sqlite3_step(st) == SQLITE_DONE || qp_store_fail(s, error);
+    sqlite3_reset(st);
+    return is_done;
+}
+
+void qp_store_bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+    sqlite3_bind_text(st, at, text, -1, SQLITE_TRANSIENT);
+}
+
+const char *qp_store_text(sqlite3_stmt *st, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(st, column);
+    return text ? text : "";
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static bool read_number(const qp_store *s, const char *sql, int64_t *n, qp_error *error)
+{
+    sqlite3_stmt *st = qp_store_prepare(s, sql, error);
+    const bool is_read = st && sqlite3_step(st) == SQLITE_ROW;
+    if (is_read)
+        *n = sqlite3_column_int64(st, 0);
+    else if (st)
+        qp_store_fail(s, error);
+    sqlite3_finalize(st);
+    return is_read;
+}
+
+/* Which version it has; 0: nothing is in it yet. @return false: see error */
+static bool read_version(const qp_store *s, int64_t *version, qp_error *error)
+{
+    int64_t application, n_tables;
+    if (!read_number(s, "PRAGMA application_id", &application, error) ||
+        !read_number(s, "PRAGMA user_version", version, error) ||
+        !read_number(s, "SELECT count(*) FROM sqlite_master", &n_tables, error))
+        return false;
+    if (application != APPLICATION && (application || *version || n_tables))
+        return qp_error_fail(error, "a database, but not a store of qprof");
+    return *version <= VERSION ||
+           qp_error_fail(error,
+                         "made by a newer qprof: its version is %lld, this one reads up to %d",
+                         (long long)*version, (int)VERSION);
+}
+
+/* In a transaction: two commands may do it at once. */
+static bool migrate(const qp_store *s, qp_error *error)
+{
+    char mark[96];
+    int64_t version = 0;
+    if (!qp_store_execute(s, "BEGIN IMMEDIATE", error))
+        return false;
+    bool is_good = read_version(s, &version, error);
+    for (int64_t i = version; is_good && i < VERSION; i++)
+        is_good = qp_store_execute(s, steps[i], error);
+    snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             APPLICATION, VERSION);
+    is_good =
+        is_good && qp_store_execute(s, mark, error) && qp_store_execute(s, "COMMIT", error);
+    if (!is_good)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return is_good;
+}
+
+/* A reader meets the schema that it knows, or none. */
+static bool prepare_access(const qp_store *s, qp_store_access access, qp_error *error)
+{
+    int64_t version = 0;
+    sqlite3_busy_timeout(s->db, PATIENCE_MS);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (!qp_store_execute(s, "PRAGMA trusted_schema = OFF", error) ||
+        !read_version(s, &version, error))
+        return false;
+    if (access == QP_STORE_READ)
+        return version == VERSION ||
+               qp_error_fail(error, version ? "made by an older qprof (qprof store import, "
+                                              "without files, brings it up to date)"
+                                            : "not a store of qprof");
+    /* what is committed is on the disk, for push removes the files then */
+    return qp_store_execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", error) &&
+           (version == VERSION || migrate(s, error));
+}
+
+/* SQLite takes missing pages for empty ones. What its journal has may be longer than the file. */
+static bool is_cut(const char *path, int fd)
+{
+    enum { PAGE_BYTES_AT = 16, N_PAGES_AT = 28, HEAD_BYTES = 32 };
+    unsigned char head[HEAD_BYTES];
+    char journal[4096];
+    const char *unused;
+    uint64_t n_bytes;
+    struct stat st;
+    if (snprintf(journal, sizeof journal, "%s-wal", path) >= (int)sizeof journal ||
+        (stat(journal, &st) == 0 && st.st_size > 0) ||
+        qp_file_read_at(fd, head, sizeof head, 0) != sizeof head ||
+        !qp_file_is_plain(fd, &n_bytes, &unused))
+        return false;
+    const uint64_t page = (uint64_t)head[PAGE_BYTES_AT] << 8 | head[PAGE_BYTES_AT + 1],
+                   n_pages = (uint64_t)head[N_PAGES_AT] << 24 | head[N_PAGES_AT + 1] << 16 |
+                             head[N_PAGES_AT + 2] << 8 | head[N_PAGES_AT + 3];
+    return memcmp(head, "SQLite format 3", HEAD_BYTES / 2) == 0 &&
+           n_bytes < n_pages * (page == 1 ? 65536 : page);
+}
+
+/* SQLite would open a pipe, and wait. */
+static bool is_file(const char *path, qp_store_access wanted, qp_error *error)
+{
+    const char *why;
+    if (wanted == QP_STORE_WRITE && access(path, F_OK) != 0 && errno == ENOENT)
+        return true;
+    int fd = qp_file_open(path, &why);
+    if (fd < 0)
+        return qp_error_fail(error, "%s", why);
+    const bool is_whole =
+        !is_cut(path, fd) || qp_error_fail(error, "damaged: it was cut short");
+    close(fd);
+    return is_whole;
+}
+
+qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *error)
+{
+    const int flags = access == QP_STORE_READ ? SQLITE_OPEN_READONLY
+                                              : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    qp_store *s = qp_alloc_zeroed(1, sizeof *s);
+    error->text[0] = '\0';
+    bool is_good = s ? is_file(path, access, error) : qp_error_fail(error, "out of memory");
+    const mode_t mask = umask(0077); /* for its owner alone, as profiles are */
+    if (is_good)
+        is_good = (sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK ||
+                   (s->db ? qp_store_fail(s, error) : qp_error_fail(error, "out of memory"))) &&
+                  prepare_access(s, access, error);
+    umask(mask);
+    if (is_good)
+        return s;
+    qp_store_close(s);
+    return NULL;
+}
+
+void qp_store_close(qp_store *s)
+{
+    if (!s)
+        return;
+    sqlite3_close(s->db);
+    qp_merge_free(s->known);
+    qp_free(s);
+}

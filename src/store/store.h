@@ -1,0 +1,85 @@
+/* store.h: many profiles in one file: a SQLite database that has each profile exactly once, as columns of
+ * figures, and the methods and call paths of all once: docs/store.md#format.
+ *
+ * A store may be damaged or hostile, as a profile may: whatever is read is checked. */
+#ifndef QP_STORE_STORE_H
+#define QP_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/containers/alloc.h"
+#include "base/text/buf.h"
+#include "base/text/error.h"
+#include "model/combine/combine.h"
+
+typedef struct qp_store qp_store;
+
+typedef enum { QP_STORE_READ, QP_STORE_WRITE } qp_store_access;
+
+/** Open a store.
+ * @param access  QP_STORE_WRITE: it is made if there is none, and brought to the newest version
+ * @return NULL: see error (one line without the path). Close with qp_store_close(), which takes NULL */
+qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *error);
+void qp_store_close(qp_store *s);
+
+/* ---- importing --------------------------------------------------------------------------- */
+
+typedef enum {
+    QP_IMPORT_ADDED,
+    QP_IMPORT_REPLACED, /* an earlier state of the same run, which it continues */
+    QP_IMPORT_KNOWN,    /* nothing changed: the store has it, or a later state of the run */
+    QP_IMPORT_REFUSED,  /* the file is not a whole profile: see error */
+    QP_IMPORT_UNREAD,   /* it is not complete yet, or cannot be read now: see error */
+    QP_IMPORT_FAILED    /* the store cannot be written: see error. It is as before */
+} qp_import_result;
+
+/** Add a profile, whole or not at all: when it returns, it is on the disk.
+ * @param calls  receives how many it has; may be NULL
+ * @param error  one line that names the file, or without its path the store's problem */
+qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
+                                 qp_error *error);
+
+/* ---- choosing ---------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *service, *version; /* NULL: any */
+    const char *const *labels;     /* [n_labels] "NAME=VALUE": all of them */
+    size_t n_labels;
+    uint64_t since, until; /* ns since 1970 of a profile's end: since <= end < until; 0: any */
+} qp_store_filter;
+
+typedef struct {
+    int64_t number;
+    uint64_t ended_at; /* ns since 1970 */
+    const char *service, *version, *host, *labels, *file;
+    const char *unit;                       /* of self: "ns", "counts", ... */
+    uint64_t calls, self, n_paths, n_bytes; /* self: of all its paths, in its unit */
+} qp_store_profile;
+
+/** List the profiles that a filter chooses, in the order in which they came.
+ * @param profiles  an empty buffer of qp_store_profile; texts are the arena's
+ * @return false: see error */
+bool qp_store_choose(qp_store *s, const qp_store_filter *filter, qp_buf *profiles,
+                     qp_arena *arena, qp_error *error);
+
+/** Add up profiles: the same as qp_merge_add() of each file.
+ * @param is_forced  as of qp_merge_add()
+ * @return free with qp_merge_free(); NULL: see error */
+qp_merge *qp_store_sum(qp_store *s, const qp_store_profile *profiles, size_t n, bool is_forced,
+                       qp_error *error);
+
+/* ---- keeping ----------------------------------------------------------------------------- */
+
+/** Check the database itself, its methods and paths, and profiles: whether their columns and records can be
+ * read, and have the sums that were noted when they came.
+ * @param show  is called for each mistake, with one line
+ * @return how many mistakes there are */
+size_t qp_store_check(qp_store *s, const qp_store_profile *profiles, size_t n,
+                      void (*show)(void *to, const char *mistake), void *to);
+
+/** Remove profiles, all or none. @return false: see error */
+bool qp_store_remove(qp_store *s, const qp_store_profile *profiles, size_t n, qp_error *error);
+
+#endif
