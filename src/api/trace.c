@@ -31,13 +31,16 @@ static void put(qprof_thread *th, const detail *d)
         qp_trace_note(th, d->op, d->a, d->b);
 }
 
-/* @param th  held; NULL: no thread, which is counted already */
+/* A call that is in the trace has its return there, even if recording has stopped meanwhile.
+ * @param th  held; NULL: no thread, which is counted already */
 static void record(qprof_thread *th, const detail *d)
 {
     uint32_t off = QP_HOOK_STOPPED | QP_HOOK_OFF;
     qprof_frame *top = th ? qp_event_begin(th) : NULL;
     if (top) {
-        if ((QPROF_LOAD(th->gate) & (QP_HOOK_TRACE | off)) == QP_HOOK_TRACE)
+        uint32_t gate = QPROF_LOAD(th->gate);
+        bool is_end = d->op == QP_TRACE_RETURN && qp_frame_is_traced(top);
+        if ((gate & QP_HOOK_TRACE) && (!(gate & off) || is_end))
             put(th, d);
         qp_event_end(th, top);
     }

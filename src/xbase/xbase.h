@@ -126,6 +126,7 @@ typedef struct {
 typedef struct {
     uint32_t ordinal;
     uint32_t n_deep;         /* calls above those that memory was found for */
+    uint32_t path;           /* on top, a cell; 0: unknown. The filter does not use it */
     qp_filter_block *calls;  /* the chunk on top of its stack of open calls */
     qp_filter_block *params; /* of its next call */
     qp_filter_block *result; /* of its next return */

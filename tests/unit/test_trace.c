@@ -216,6 +216,18 @@ static void what_a_host_says_of_calls_is_there(void **state)
     traces_free(t);
 }
 
+static void the_first_parameter_of_a_thread_is_that_of_its_first_call(void **state)
+{
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
+    qprof_area_set_parameters(qprof_area_find("all-lines"), 1);
+    qprof_trace_parameter(1, "int", "42", NULL);
+    play(p, "main( )");
+    play_end(p);
+    traces *t = read_stream("t.qtrace");
+    assert_trace(t, "0 @1 0 value1:8int|42||||||||| 0 main( 0 )");
+    traces_free(t);
+}
+
 static void say(const char *parameter)
 {
     qprof_trace_parameter(1, "C", parameter, NULL);
@@ -657,6 +669,7 @@ int main(void)
         PLAY_TEST(a_row_that_is_used_again_says_whose_it_is),
         PLAY_TEST(marks_and_counters_are_there),
         PLAY_TEST(what_a_host_says_of_calls_is_there),
+        PLAY_TEST(the_first_parameter_of_a_thread_is_that_of_its_first_call),
         PLAY_TEST(values_are_of_methods_whose_area_retrieves_them),
         PLAY_TEST(eleven_fields_are_ten_and_an_ellipsis),
         PLAY_TEST(long_values_are_cut_at_a_character),

@@ -1,5 +1,7 @@
 /* test_trace_xbase.c tests record/trace_xbase*.c through the interface: what comes into a .PRF
  * file, under a fake clock. The rules of filter and files: test_xbase_*.c. */
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +191,73 @@ static void what_the_gate_keeps_out_has_neither_entry_nor_return(void **state) /
     play(p, "h( ) ) ) k( ) )");
     play_end(p);
     assert_string_equal(rows("T.PRF"), "Imain Ih Oh Ik Ok Omain");
+}
+
+static void a_call_that_outlives_recording_has_its_return(void **state)
+{
+    play_ctx *p = play_start(state, "-trace=T.PRF");
+    qprof_MethodID len = play_method(p, "len");
+    play(p, "main( ");
+    qprof_trace_call(len, 0);
+    qprof_stop_recording();
+    qprof_trace_return(len, 0); /* its call is in the trace ... */
+    call(len, 0);               /* ... that of this one is not */
+    play(p, "f( ");
+    call(len, 0);
+    play(p, ") )");
+    play_end(p);
+    assert_string_equal(rows("T.PRF"), "Imain Ilen Olen Omain");
+}
+
+static void a_clock_that_falls_or_pauses_loses_no_record(void **state)
+{
+    play_ctx *p = play_start(state, "-trace=T.PRF");
+    play(p, "main( 5000000 f( 5000000 ) ");
+    play_clock_set(play_clock() - 9 * MS); /* to 1 ms */
+    play(p, "g( ) h( 3000000 ) ");
+    assert_int_equal(qprof_trace_flush(), 0);
+    play(p, "k( ) )");
+    play_end(p);
+    assert_string_equal(rows("T.PRF"), "Imain If@5 Of@10 Ig@10 Og@10 Ih@10 Oh@10 Ik@10 Ok@10 "
+                                       "Omain@10");
+}
+
+static uint32_t turn; /* of a relay */
+
+/* Enter every other method of 1 to 6 as virtual thread 7, when it is its turn; then leave them. */
+static void *enter_in_turn(void *parity)
+{
+    for (uint32_t i = 0; i < 12; i++) {
+        uintptr_t id = i < 6 ? i + 1 : 12 - i;
+        if ((i & 1) != (uintptr_t)parity)
+            continue;
+        while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != i)
+            sched_yield();
+        if (i < 6)
+            qprof_record_fn_entry_vt(id, id, 7);
+        else
+            qprof_record_fn_exit_vt(id - 1, 7);
+        __atomic_store_n(&turn, i + 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static void a_virtual_thread_moves_while_the_clock_pauses(void **state)
+{
+    pthread_t both[2];
+    play_begin_vt(*state, "-trace=T.PRF");
+    for (uintptr_t id = 1; id <= 6; id++) {
+        char name[2] = {(char)('a' + id - 1), '\0'};
+        register_method(id, name, NULL);
+    }
+    turn = 0;
+    for (uintptr_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&both[i], NULL, enter_in_turn, (void *)i), 0);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(both[i], NULL);
+    play_end(*state);
+    assert_string_equal(rows("T.PRF"), "Ia/10 Ib/10 Ic/10 Id/10 Ie/10 If/10 Of/10 Oe/10 Od/10 "
+                                       "Oc/10 Ob/10 Oa/10");
 }
 
 static void a_trace_may_begin_in_the_middle(void **state)
@@ -383,6 +452,9 @@ int main(void)
         PLAY_TEST(blocks_say_where_a_frame_is),
         PLAY_TEST(values_are_those_of_the_next_entry_and_return),
         PLAY_TEST(what_the_gate_keeps_out_has_neither_entry_nor_return),
+        PLAY_TEST(a_call_that_outlives_recording_has_its_return),
+        PLAY_TEST(a_clock_that_falls_or_pauses_loses_no_record),
+        PLAY_TEST(a_virtual_thread_moves_while_the_clock_pauses),
         PLAY_TEST(a_trace_may_begin_in_the_middle),
         PLAY_TEST(another_process_reads_what_is_flushed),
         PLAY_TEST(a_child_keeps_off_the_file_of_its_parent),

@@ -49,6 +49,8 @@ qprof_frame *qp_event_look(qprof_thread *th)
         qp_count(&qp_recorder.space, QP_D_out_of_memory);
         return NULL;
     }
+    if (is_first) /* the values of a call that follows compare it */
+        QPROF_STORE(th->pulse->top, QPROF_OFFSET(th, top) | QPROF_TOP_BUSY);
     qp_pause_sync(th, top);
     if (is_first)
         qp_triggers_thread(th, top);

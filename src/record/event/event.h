@@ -21,6 +21,12 @@ static inline void qp_event_end(qprof_thread *th, const qprof_frame *top)
                   has_token ? top->node | QPROF_TOP_TOKEN : QPROF_OFFSET(th, top));
 }
 
+/* Is the entry of a frame in the trace? */
+static inline bool qp_frame_is_traced(const qprof_frame *f)
+{
+    return !(f->flags & (QP_FRAME_UNTRACED | QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED));
+}
+
 /* An entry and an exit by stack ids, in any case. */
 void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id);
 void qp_event_exit_id(qprof_thread *th, uintptr_t id);

@@ -22,6 +22,7 @@
 #include "record/clock/clock.h"
 #include "record/ring/ring.h"
 #include "record/run/run.h"
+#include "record/stream/trace_cursor.h"
 #include "record/stream/trace_writer.h"
 #include "xbase/xbase.h"
 
@@ -31,18 +32,6 @@ enum {
     CHUNKS = 4096,
     NAME_BYTES = 512,
     VALUE_BYTES = QP_FILTER_BLOCK
-};
-
-/* The place of a reader in a ring. */
-typedef struct cursor cursor;
-struct cursor {
-    uint64_t at;    /* number of the next record */
-    qp_cell thread; /* driven there; 0: none */
-    uint32_t reserved;
-    /* of the pass: */
-    uint64_t head, mask;
-    const qp_trace_record *records;
-    cursor *next; /* of those that hold something */
 };
 
 static struct {
@@ -61,7 +50,7 @@ static struct {
     qp_filter filter;
     qp_prf prf;
     qp_pool pool;             /* of all that follows */
-    uint32_t cursors;         /* [RINGS] cursor */
+    uint32_t cursors;         /* [RINGS] qp_trace_cursor */
     uint32_t threads[CHUNKS]; /* chunks of qp_filter_thread, by ordinal */
     double ms_per_tick;       /* as of this pass */
     uint64_t last_ms;         /* times do not fall */
@@ -167,18 +156,6 @@ static void *take_block(void *unused)
 
 /* ---- records ----------------------------------------------------------------------------- */
 
-static const qp_trace_record *record_at(const cursor *c, uint64_t i)
-{
-    return &c->records[(c->at + i) & c->mask];
-}
-
-/* When the next record was written. One that continues a lost record is skipped at once. */
-static uint64_t time_of(const cursor *c)
-{
-    const qp_trace_record *r = record_at(c, 0);
-    return qp_trace_op_of(r) < QP_TRACE_TEXT ? r->word & QP_TRACE_TICKS : 0;
-}
-
 static uint64_t ms_of(const qp_trace_record *r)
 {
     int64_t ticks = (int64_t)((r->word & QP_TRACE_TICKS) -
@@ -189,28 +166,20 @@ static uint64_t ms_of(const qp_trace_record *r)
     return xbase.last_ms;
 }
 
-/* Byte i of the texts after a VALUE. */
-static char text_byte(const cursor *c, uint64_t i)
-{
-    const qp_trace_record *r = record_at(c, 1 + i / QP_TRACE_TEXT_BYTES);
-    unsigned at = (unsigned)(i % QP_TRACE_TEXT_BYTES);
-    uint64_t word = at < 7 ? r->word : at < 11 ? r->a : r->b;
-    return (char)(word >> (8 * (at < 7 ? at : (at - 7) % 4)));
-}
-
 /* Take the value of "type, value, comment". @return false: not all of its texts are there
  * yet */
-static bool take_value(const cursor *c, qp_filter_thread *th, uint64_t n_records)
+static bool take_value(const qp_trace_cursor *c, qp_filter_thread *th, uint64_t n_records)
 {
     static char value[VALUE_BYTES];
-    const qp_trace_record *r = record_at(c, 0);
+    const qp_trace_record *r = qp_trace_cursor_record(c, 0);
     uint64_t i = 0;
     size_t n = 0;
     if (c->at + n_records > c->head)
         return false;
-    while (i < r->b && text_byte(c, i++))
+    while (i < r->b && qp_trace_cursor_text(c, i++))
         ;
-    for (char byte; i < r->b && n < sizeof value && (byte = text_byte(c, i)) != '\0'; i++)
+    for (char byte; i < r->b && n < sizeof value && (byte = qp_trace_cursor_text(c, i)) != '\0';
+         i++)
         value[n++] = byte;
     if (th)
         qp_filter_value(&xbase.filter, th, r->a == 0, value, n);
@@ -233,30 +202,40 @@ static void end_frames(qp_filter_thread *th, const qp_trace_record *r)
         qp_filter_unwind(&xbase.filter, th, r->a & ~QP_TRACE_UNWOUND);
 }
 
+/* @param path  on top; 0: unknown */
+static void note_path(qp_filter_thread *th, uint32_t path)
+{
+    if (th)
+        th->path = path;
+}
+
 static void forget(qp_cell thread)
 {
     qp_filter_thread *th = thread_of(thread);
+    note_path(th, 0);
     if (th)
         qp_filter_reset(&xbase.filter, th);
 }
 
 /* The OS thread continues with another thread, perhaps with a new one in the row of an ended
  * one. */
-static uint64_t take_switch(cursor *c)
+static uint64_t take_switch(qp_trace_cursor *c)
 {
-    const qp_trace_record *r = record_at(c, 0);
-    bool is_new = c->at + 1 < c->head && qp_trace_op_of(record_at(c, 1)) == QP_TRACE_DATA;
+    const qp_trace_record *r = qp_trace_cursor_record(c, 0);
+    bool is_new =
+        c->at + 1 < c->head && qp_trace_op_of(qp_trace_cursor_record(c, 1)) == QP_TRACE_DATA;
     c->thread = r->a;
     if (is_new)
         forget(r->a);
+    note_path(thread_of(r->a), r->b);
     return is_new ? 2 : 1;
 }
 
 /* Take a record, with those that continue it. @return their number; 0: not all of them are
  * there yet */
-static uint64_t take_record(cursor *c)
+static uint64_t take_record(qp_trace_cursor *c)
 {
-    const qp_trace_record *r = record_at(c, 0);
+    const qp_trace_record *r = qp_trace_cursor_record(c, 0);
     qp_filter_thread *th = thread_of(c->thread);
     uint64_t n = 1;
     switch (qp_trace_op_of(r)) {
@@ -268,10 +247,15 @@ static uint64_t take_record(cursor *c)
         c->thread = 0;
         break;
     case QP_TRACE_ENTRY:
+        note_path(th, r->a);
         put_event(th, r, 'I', r->b, qp_method_first_line(qp_at(&qp_recorder.space, r->b)));
         break;
     case QP_TRACE_EXIT:
+        note_path(th, r->b);
         end_frames(th, r);
+        break;
+    case QP_TRACE_GATE:
+        note_path(th, r->b); /* 0 while it is closed */
         break;
     case QP_TRACE_CALL:
         put_event(th, r, 'i', r->a, r->b);
@@ -300,16 +284,16 @@ static uint64_t take_record(cursor *c)
 
 /* ---- rings ------------------------------------------------------------------------------- */
 
-static cursor *cursor_of(uint32_t ring)
+static qp_trace_cursor *cursor_of(uint32_t ring)
 {
-    cursor *all = xbase.cursors ? qp_pool_at(&xbase.pool, xbase.cursors) : NULL;
+    qp_trace_cursor *all = xbase.cursors ? qp_pool_at(&xbase.pool, xbase.cursors) : NULL;
     return all && ring < RINGS ? &all[ring] : NULL;
 }
 
 /* Look at what a ring holds now. @return NULL: nothing new */
-static cursor *look_at(uint32_t i, const qp_ring *ring)
+static qp_trace_cursor *look_at(uint32_t i, const qp_ring *ring)
 {
-    cursor *c = cursor_of(i);
+    qp_trace_cursor *c = cursor_of(i);
     if (!c)
         return NULL;
     c->head = qp_observe(&ring->head);
@@ -322,39 +306,51 @@ static cursor *look_at(uint32_t i, const qp_ring *ring)
     return c->at < c->head ? c : NULL;
 }
 
-/* Take records from the ring that has the oldest one, until another ring has the oldest, and so
- * on. */
-static void merge(cursor *list, uint64_t until)
+/* Must the next record wait, although it may be the oldest one? The clock of a host may pause or fall.
+ * Then one OS thread at a time drives a thread, and continues on the path where the one before stopped. */
+static bool waits(const qp_trace_cursor *c, const qp_trace_cursor *list)
 {
-    while (list) {
-        cursor **oldest = &list;
-        uint64_t limit = until;
-        for (cursor **c = &list; *c; c = &(*c)->next)
-            if (time_of(*c) < time_of(*oldest))
-                oldest = c;
-        for (const cursor *c = list; c; c = c->next)
-            if (c != *oldest && time_of(c) < limit)
-                limit = time_of(c);
-        cursor *c = *oldest;
-        uint64_t n = 1;
-        while (n && c->at < c->head && time_of(c) <= limit) {
-            n = take_record(c);
-            c->at += n;
-        }
-        if (!n || c->at == c->head || time_of(c) > until)
-            *oldest = c->next;
-    }
+    const qp_trace_record *r = qp_trace_cursor_record(c, 0);
+    if (!qp_trace_clock_may_fall() || !qp_trace_cursor_switches(c))
+        return false;
+    for (; list; list = list->next)
+        if (list != c && list->thread == r->a && !qp_trace_cursor_switches(list))
+            return true;
+    const qp_thread_record *t = qp_at(&qp_recorder.space, r->a);
+    const qp_filter_thread *th = thread_of(r->a);
+    return th && (th->path ? th->path : qp_load(&t->root)) != r->b;
 }
 
-/* Determine the time per tick, as exactly as it is known by now. */
-static void calibrate(void)
+/* The order of records: their times, and those that wait after all others. */
+static uint64_t rank_of(const qp_trace_cursor *c, const qp_trace_cursor *list)
 {
-    const qp_head *h = qp_recorder_head();
-    xbase.ms_per_tick = 1e-6;
-    if (h->clock_source != QP_SOURCE_TSC)
-        return;
-    uint64_t ns = qp_clock_monotonic() - h->ns_0, ticks = qp_clock_tsc() - h->tick_0;
-    xbase.ms_per_tick = ticks ? (double)ns / (double)ticks / 1e6 : 0;
+    return qp_trace_cursor_time(c) | (uint64_t)waits(c, list) << 60;
+}
+
+/* Take records from the ring that has the oldest one, until another ring has the oldest, and so
+ * on. */
+static void merge(qp_trace_cursor *list, uint64_t until)
+{
+    while (list) {
+        qp_trace_cursor **first = &list;
+        uint64_t limit = until;
+        for (qp_trace_cursor **c = &list; *c; c = &(*c)->next)
+            if (rank_of(*c, list) < rank_of(*first, list))
+                first = c;
+        qp_trace_cursor *c = *first;
+        for (const qp_trace_cursor *other = list; other; other = other->next)
+            if (other != c && rank_of(other, list) < limit)
+                limit = rank_of(other, list);
+        uint64_t n = qp_trace_cursor_time(c) <= until;
+        while (n) {
+            n = take_record(c);
+            c->at += n;
+            if (c->at == c->head || rank_of(c, list) > limit)
+                break;
+        }
+        if (!n || c->at == c->head || qp_trace_cursor_time(c) > until)
+            *first = c->next;
+    }
 }
 
 static void log_error(void)
@@ -373,11 +369,12 @@ static void pass(uint64_t until)
     if (!qp_load(&xbase.is_on))
         return;
     pthread_mutex_lock(&xbase.lock);
-    cursor *list = NULL;
+    qp_trace_cursor *list = NULL;
     const qp_ring *ring;
-    calibrate();
+    until = qp_trace_newest(until);
+    xbase.ms_per_tick = qp_trace_ms_per_tick();
     for (uint32_t i = 0; (ring = qp_trace_ring_at(i)) != NULL; i++) {
-        cursor *c = look_at(i, ring);
+        qp_trace_cursor *c = look_at(i, ring);
         if (c) {
             c->next = list;
             list = c;
@@ -393,7 +390,7 @@ static void pass(uint64_t until)
 
 static uint64_t next_of(uint32_t ring)
 {
-    const cursor *c = qp_load(&xbase.is_on) ? cursor_of(ring) : NULL;
+    const qp_trace_cursor *c = qp_load(&xbase.is_on) ? cursor_of(ring) : NULL;
     return c ? c->at : UINT64_MAX;
 }
 
@@ -401,9 +398,9 @@ static void skip_rings(void)
 {
     const qp_ring *ring;
     if (!xbase.cursors)
-        xbase.cursors = qp_pool_take(&xbase.pool, RINGS * sizeof(cursor));
+        xbase.cursors = qp_pool_take(&xbase.pool, RINGS * sizeof(qp_trace_cursor));
     for (uint32_t i = 0; (ring = qp_trace_ring_at(i)) != NULL; i++) {
-        cursor *c = cursor_of(i);
+        qp_trace_cursor *c = cursor_of(i);
         if (!c)
             return;
         do { /* until the owner wrote nothing meanwhile */
