@@ -204,7 +204,7 @@ END
         same 16 "$(qprof store list --format=json k.db | jq '[.profiles[].calls] | add')" &&
         qprof store top --format=json k.db | figures /dev/stdin | cmp - k-want
 }
-claim "killed at any moment, it has each profile once" killed_in_between "${KILLS:-24}"
+claim "killed at any moment, it has each profile once" killed_in_between "${KILLS:-16}"
 
 two_at_once() {
     rm -f k.db
@@ -263,7 +263,7 @@ END
     qprof push --spool=ks --to=sqlite:k.db >/dev/null && same "" "$(ls ks)" && qprof store check k.db &&
         qprof store top --format=json k.db | figures /dev/stdin | cmp - k-want
 }
-claim "a push that is killed at any moment loses and doubles nothing" pushing_is_killed "${KILLS:-16}"
+claim "a push that is killed at any moment loses and doubles nothing" pushing_is_killed "${KILLS:-8}"
 claim "an unknown store" says '--to=http://x: expected sqlite:FILE' qprof push --spool=spool --to=http://x
 claim "a folder that does not exist" says 'nil: No such file' qprof push --spool=nil --to=sqlite:p.db
 
