@@ -134,8 +134,8 @@ static bool prepare_access(const qp_store *s, qp_store_access access, qp_error *
         return false;
     if (access == QP_STORE_READ)
         return version == VERSION ||
-               qp_error_fail(error, version ? "made by an older qprof (qprof store import, "
-                                              "without files, brings it up to date)"
+               qp_error_fail(error, version ? "made by an older qprof (the next import "
+                                              "brings it up to date)"
                                             : "not a store of qprof");
     /* what is committed is on the disk, for push removes the files then */
     return qp_store_execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", error) &&

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/text/unit.h"
@@ -57,7 +58,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 /* Move a file to the folder `quarantine`, under a name that is free there. */
 static void set_aside(pusher *x, const char *path, const char *name, const char *why)
 {
-    enum { TRIES = 1000 };
+    enum { TRIES = 1000, NO_REPLACE = 1 }; /* RENAME_NOREPLACE, which musl lacks */
     char to[4096];
     bool is_moved = false;
     int n = snprintf(to, sizeof to, "%s/quarantine", x->spool);
@@ -67,7 +68,7 @@ static void set_aside(pusher *x, const char *path, const char *name, const char 
             snprintf(to, sizeof to, "%s/quarantine/%s.%d", x->spool, name, i);
         else
             snprintf(to, sizeof to, "%s/quarantine/%s", x->spool, name);
-        is_moved = renameat2(AT_FDCWD, path, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
+        is_moved = syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, to, NO_REPLACE) == 0;
         is_there = is_moved || errno == EEXIST;
     }
     if (is_moved)
