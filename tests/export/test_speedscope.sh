@@ -36,7 +36,7 @@ qprof export --to=pprof -o lines.pb.gz lines.qprof
 qprof export --to=pprof -o samples.pb.gz --thread=1 samples.qprof
 qprof export --to=chrome -o run.trace.json --thread=1 run.qprof
 qprof export --to=cpuprofile -o run.cpuprofile --thread=1 run.qprof
-MODULES=$modules CHROMIUM=$(command -v chromium) node "$root/tests/export/speedscope.mjs" \
+MODULES=$modules CHROMIUM=$(command -v chromium-headless-shell || command -v chromium) node "$root/tests/export/speedscope.mjs" \
     run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile callgrind.out.1 \
     callgrind.out.2 lines.pb.gz samples.pb.gz >seen 2>&1
 for file in run.speedscope.json run.folded run.pb.gz run.trace.json run.cpuprofile; do

@@ -28,13 +28,13 @@ claim "the profile of the trace" same "$wanted" "$(qprof report --format=json --
         | "\(.name) \(.self / 1000) \(.total / 1000)"')"
 
 # ---- Chrome ---------------------------------------------------------------------------------------
-MODULES=$modules CHROMIUM=$(command -v chromium) node "$root/tests/export/speedscope.mjs" run.chrome >seen 2>&1
+MODULES=$modules CHROMIUM=$(command -v chromium-headless-shell || command -v chromium) node "$root/tests/export/speedscope.mjs" run.chrome >seen 2>&1
 claim "speedscope shows them" same "$(echo "$wanted" | sort)" \
     "$(sed -n 's/^run.chrome: //p' seen | tr ',' '\n' | sed 's/^ //' | sort)"
 "$QPROF_BUILD/tests/trace_write" ties.qtrace 4 100000 \
     '@1 a( b( 5123 c( ) ) d( 5001 ) 1 e( 7 f( 5 g( 11 ) ) ) 2 )'
 qprof trace export --to=chrome -o ties.chrome ties.qtrace
-MODULES=$modules CHROMIUM=$(command -v chromium) node "$root/tests/export/speedscope.mjs" ties.chrome >>seen 2>&1
+MODULES=$modules CHROMIUM=$(command -v chromium-headless-shell || command -v chromium) node "$root/tests/export/speedscope.mjs" ties.chrome >>seen 2>&1
 claim "... if they begin or end at once" same 'b 5.12 5.12, d 5 5, g 0.011 0.011, e 0.007 0.023, f 0.005 0.016, a 0.003 10.15' \
     "$(sed -n 's/^ties.chrome: //p' seen)"
 MODULES=$modules node "$root/tests/export/devtools.mjs" ties.chrome run.chrome >>seen 2>&1

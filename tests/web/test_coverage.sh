@@ -8,7 +8,7 @@ for tool in node chromium; do
     command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
 done
 [ -d "$QPROF_BUILD/web/node_modules/playwright-core" ] || { echo "npm installed nothing"; exit 77; }
-CHROMIUM=$(command -v chromium)
+CHROMIUM=$(command -v chromium-headless-shell || command -v chromium) # without windows: half of the time
 export CHROMIUM LC_ALL=C TZ=UTC
 
 # the sources of the small picture: tests/export/pictures.c

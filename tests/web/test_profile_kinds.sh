@@ -3,6 +3,8 @@
 # alone or compared, in headless Chromium: its numbers are those of the JSON reports.
 set -eu
 . "$QPROF_SOURCE/tests/web/lib.sh"
+# The whole browser: without its windows the mouse over the last row of a deep recursion found another one.
+CHROMIUM=$(command -v chromium) || { echo "chromium is not installed"; exit 77; }
 
 # sampled from outside, and the same through the format of another tool
 cat >busy.lua <<'END'
