@@ -124,6 +124,10 @@ static qp_taken take_list(qp_config_reader *r, bool has_kinds, qp_config_list *l
         qp_config_element e = element_of(r->word, has_kinds);
         if (check_name(r, begin, e.name, e.name_kind) != QP_TAKEN)
             return QP_MISTAKE;
+        bool has_prefix = e.name != r->word + !e.is_checked;
+        if (has_kinds && !has_prefix && e.name[strlen(e.name) - 1] == ':')
+            return qp_config_refuse(
+                r, begin, "%.40s: expected module:X, file:X, class:X, routine:X", e.name);
     }
 }
 

@@ -58,6 +58,8 @@ printf 'triggering on\n-time=none -clock=64k-aliasing\n' >bad.conf
 refused 2:12 "-clock: counter not supported: Linux has none of that kind"
 printf -- '-pc="REAL 10 WHEN"\n' >bad.conf
 refused 1:1 "-pc: column 13:"
+printf 'area a include : routine:at: bogus:\n' >bad.conf
+refused 1:30 "bogus:: expected module:X, file:X, class:X, routine:X"
 printf 'triggering on\n-config=other.conf\n' >bad.conf
 refused 2:1 "-config: not inside a configuration file"
 printf '# a byte 0 \000 in a comment\nnonsense\n' >bad.conf
@@ -88,6 +90,8 @@ echo 'initial-status off' >odd.conf
 qprof config check odd.conf >/dev/null 2>err
 claim "alone it does nothing, and that is remarked" grep -q 'initial-status off does nothing' err
 
+qprof config check /dev/null >out
+claim "/dev/null is an empty file" grep -qx "/dev/null: no mistakes" out
 qprof config check missing.conf 2>err
 claim "a missing file is unusable" [ $? = 2 ]
 mkdir folder
@@ -100,6 +104,18 @@ qprof config show good.conf >out
 claim "ids are not set" [ "$(grep -c '^not set' out)" = 2 ]
 claim "what threads begin with is shown" [ "$(head -1 out)" = "initial-status off" ]
 claim "triggers are listed" grep -q "^trigger *load phase *on, pass 1, work 3" out
+claim "options are listed" grep -qx -- "-record-min-max=yes" out
+claim "the PC command is listed" grep -qx "pc REAL 5000 WHEN Server.main -> \* -> Queue.pop;" out
+claim "settings of the trace are listed" grep -qx "trace OPERATIONMODE=1025" out
+claim "routines are listed by name" same "Loader.read Loader.parse !Loader.close" \
+    "$(grep -o '!*Loader\.[a-z]*' out | xargs)"
+claim "elements are listed with their kinds" same "class:Server file:src/queue.scr" \
+    "$(grep -oE '(class|file):[^ ]*$' out | xargs)"
+printf '# the settings\nHUMANREADABLE=1\n' >good.pri
+printf 'pri good.pri # here\n-time=none \\\n  -collect=stack # here\n' >lines.conf
+qprof config show lines.conf >lines
+claim "a file of settings is listed, and an option line of two lines as one" same \
+    "pri good.pri -time=none -collect=stack" "$(sed -n '1,2p' lines | xargs)"
 claim "event triggers are listed" grep -q "late *40001 *enabled *any-task *any *no *start" out
 claim "the footer is below" \
     [ "$(tail -1 out)" = "enabled 1 of 50, triggering on, dropped 0" ]
@@ -114,6 +130,16 @@ printf 'trigger t off : g\n' >off.conf
 QPROF="-output=narrow.qprof -config=off.conf" ./score "f(" "g(" "h(" ")" ")" "h(" ")" ")"
 claim "a run is narrowed" [ "$(qprof report --format=json narrow.qprof |
     jq -c '.methods[] | select(.name == "h") | [.calls, .hits, .skips]')" = "[2,1,1]" ]
+
+QPROF="-output=none.qprof -config=/dev/null" ./score "f(" 7 ")" 2>err
+claim "a run takes /dev/null as an empty configuration" same "f 1 7000" \
+    "$(qprof report --format=json none.qprof | jq -r '.methods[] | "\(.name) \(.calls) \(.self)"')"
+claim "without a message" [ ! -s err ]
+printf 'area r include routines : g\narea l include : f\n' >levels.conf
+QPROF="-output=levels.qprof -config=levels.conf" ./score "f(" "g(" ")" ")"
+claim "the type of measurement is that of the area" same "Line Function" \
+    "$(qprof report --format=json levels.qprof |
+        jq -r '[.methods[]] | sort_by(.name)[] | .type' | xargs)"
 
 # ---- apply ------------------------------------------------------------------------------------
 

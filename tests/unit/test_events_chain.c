@@ -140,6 +140,22 @@ static void a_chain_that_finds_no_room_is_no_error(void **state) /* section 5 */
     assert_int_equal(trg_is_enabled(full), 0);
 }
 
+static void a_one_shot_makes_room_for_its_chain(void **state)
+{
+    trg_begin(*state, "");
+    qprof_TrgID next = trg_must((trg){.event = E2, .is_disabled = 1});
+    qprof_TrgID a = trg_must((trg){.event = E, .is_one_shot = 1, .chain = next});
+    for (unsigned i = 1; i < QPROF_TRG_MAX_ENABLED; i++)
+        trg_must((trg){.event = 40000});
+    qprof_trg_event(E);
+    assert_hits(a, 1);
+    assert_int_equal(trg_is_enabled(a), 0);
+    assert_int_equal(trg_is_enabled(next), 1);
+    assert_int_equal(qprof_trg_enabled_count(), QPROF_TRG_MAX_ENABLED);
+    qprof_trg_event(E2);
+    assert_hits(next, 1);
+}
+
 static void a_million_can_wait(void **state) /* issue: 1 million triggers */
 {
     enum { N = 1000000 };
@@ -160,6 +176,7 @@ int main(void)
         PLAY_TEST(timelines_hold),
         PLAY_TEST(a_chain_to_one_that_is_gone_is_none),
         PLAY_TEST(a_chain_that_finds_no_room_is_no_error),
+        PLAY_TEST(a_one_shot_makes_room_for_its_chain),
         PLAY_TEST(a_million_can_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,26 +73,35 @@ static int run_check(qp_cli *cli)
 
 /* ---- show ---------------------------------------------------------------------------------- */
 
-/* The initial status of threads and of the gate, where the file sets them. */
-static void show_beginning(const qp_screen *s, const qp_config_file *f)
+/* Options, the initial status of threads and of the gate, pc, trace and pri, as lines of a file. */
+static void show_lines(const qp_screen *s, const qp_config_file *f)
 {
+    const qp_config_line *all = f->lines.items;
     if (f->initial_status != QP_SETTING_NONE)
         qp_out_format(s->out, "initial-status %s\n",
                       f->initial_status == QP_SETTING_YES ? "on" : "off");
     if (f->profiling != QP_SETTING_NONE)
         qp_out_format(s->out, "profiling %s\n", f->profiling == QP_SETTING_YES ? "on" : "off");
-    if (f->initial_status != QP_SETTING_NONE || f->profiling != QP_SETTING_NONE)
+    for (size_t i = 0; i < f->lines.n; i++) {
+        qp_out_text(s->out, all[i].kind);
+        qp_screen_name(s, all[i].text, 0);
+        qp_out_char(s->out, '\n');
+    }
+    if (f->lines.n || f->initial_status != QP_SETTING_NONE || f->profiling != QP_SETTING_NONE)
         qp_out_char(s->out, '\n');
 }
 
+/* A row for each object, and one for each further name. */
 static bool show_objects(const qp_screen *s, const qp_config_file *f)
 {
     const qp_config_object *all = f->objects.items;
+    enum { N_BEFORE_NAMES = 4 };
     static const qp_column columns[] = {{"Kind", QP_ALIGN_LEFT, 0},
                                         {"Name", QP_KEEP_BEGIN, 0},
                                         {"What", QP_KEEP_BEGIN, 0},
                                         {"Checked", QP_ALIGN_LEFT, 1},
-                                        {"Names", QP_ALIGN_RIGHT, 1}};
+                                        {"Names", QP_KEEP_BEGIN, 0}};
+    const char *const *words = f->words.items;
     qp_table t;
     if (!f->objects.n)
         return true;
@@ -102,7 +111,11 @@ static bool show_objects(const qp_screen *s, const qp_config_file *f)
         qp_table_name(&t, QP_STYLE_PLAIN, all[i].name);
         qp_table_plain(&t, QP_STYLE_PLAIN, all[i].what);
         qp_table_plain(&t, QP_STYLE_PLAIN, all[i].is_checked ? "yes" : "no");
-        qp_table_count(&t, all[i].n_names);
+        for (uint32_t k = 0; k < all[i].n_names; k++) {
+            for (unsigned c = 0; k && c < N_BEFORE_NAMES; c++)
+                qp_table_plain(&t, QP_STYLE_PLAIN, "");
+            qp_table_name(&t, QP_STYLE_PLAIN, words[all[i].first_word + k]);
+        }
     }
     bool is_good = qp_table_end(&t, s, 0);
     qp_out_char(s->out, '\n');
@@ -132,7 +145,7 @@ static int run_show(qp_cli *cli)
         return qp_cli_fail(cli, "usage: qprof config show FILE");
     int status = qp_config_file_read(cli, cli->args.operands[0], &f);
     if (status == QP_EXIT_CLEAN)
-        show_beginning(&cli->screen, &f);
+        show_lines(&cli->screen, &f);
     if (status == QP_EXIT_CLEAN && !show_objects(&cli->screen, &f))
         status = qp_cli_fail_memory(cli);
     if (status == QP_EXIT_CLEAN)
@@ -171,9 +184,11 @@ static const qp_command command_show = {
     .name = "config show",
     .operands = "FILE",
     .summary = "contents of a configuration file",
-    .about = "Lists the initial status of threads and of the gate, triggers, actions and "
-             "areas, then event triggers as qprof_trg_show() lists those of a run. They do not "
-             "exist yet: ids are not set, and there are no hits.",
+    .about =
+        "Lists the initial status of threads and of the gate, options, pc, trace and pri "
+        "lines, then triggers, actions and areas with their names, then event triggers as "
+        "qprof_trg_show() lists those of a run. They do not exist yet: ids are not set, and "
+        "there are no hits.",
     .flags = qp_flags_common,
     .examples = "qprof config show qprof.conf",
     .run = run_show};

@@ -12,16 +12,24 @@
 typedef struct {
     const char *kind, *name, *what; /* what: its settings as one line */
     uint32_t n_names;
+    uint32_t first_word; /* index into words */
     uint32_t first_name; /* of an area: index into elements */
     bool is_checked;
     bool turns_on; /* enables threads while it is in use */
 } qp_config_object;
+
+/* A line of options, a PC command, a key of a trace line, a PRI file. */
+typedef struct {
+    const char *kind, *text; /* kind: "" or with a blank at its end */
+} qp_config_line;
 
 typedef struct {
     qp_arena arena;
     qp_buf objects;  /* qp_config_object */
     qp_buf triggers; /* qp_config_event_trigger */
     qp_buf elements; /* qp_config_element, of all areas */
+    qp_buf words;    /* const char *: names of all objects, as written */
+    qp_buf lines;    /* qp_config_line, in the order of the file */
     qp_dict names;   /* kind and name -> number in the order of the file */
     uint32_t n_options, n_enabled;
     qp_config_setting triggering, initial_status, profiling;

@@ -42,15 +42,38 @@ static bool take_name(qp_config_file *f, const char *kind, const char *name, uin
     return true;
 }
 
+/* A statement of several lines becomes one. */
+static int add_line(qp_config_file *f, const char *kind, const char *text)
+{
+    char *copy = qp_arena_text(&f->arena, text);
+    qp_config_line *line = qp_buf_add(&f->lines);
+    f->has_failed |= !copy;
+    if (!copy || !line)
+        return 0;
+    for (char *end = strchr(copy, '\n'); end; end = strchr(end, '\n'))
+        *end = ' ';
+    for (size_t n = strlen(copy); n && strchr(" \t\r", copy[n - 1]); n--)
+        copy[n - 1] = '\0';
+    *line = (qp_config_line){kind, copy};
+    return 0;
+}
+
 static int add_object(qp_config_file *f, qp_config_object object, const qp_config_list *list,
                       qp_error *error)
 {
     qp_config_list names = *list;
     bool has_checked = false;
+    object.first_word = (uint32_t)f->words.n;
     if (!take_name(f, object.kind, object.name, (uint32_t)f->objects.n + 1, error))
         return -1;
-    for (qp_config_element e; qp_config_next(&names, &e); object.n_names++)
+    for (qp_config_element e; qp_config_next(&names, &e); object.n_names++) {
+        const char **word = qp_buf_add(&f->words);
         has_checked |= e.is_checked;
+        if (word) {
+            *word = names.word;
+            keep_text(f, word);
+        }
+    }
     bool is_in_use = object.is_checked && has_checked;
     f->has_active |= is_in_use && strcmp(object.kind, "area") != 0;
     f->turns_on |= is_in_use && object.turns_on;
@@ -160,7 +183,7 @@ static void warn_unknown(void *to, const char *name)
     qp_cli_warn(to, "%s: unknown option, ignored by a run", name);
 }
 
-static int on_pri(void *unused, const char *file, qp_error *error)
+static int check_pri(void *unused, const char *file, qp_error *error)
 {
     static qp_pri defaults, settings; /* large */
     qp_error refused = {.code = -1};  /* its line is one of the PRI file */
@@ -176,6 +199,29 @@ static int on_pri(void *unused, const char *file, qp_error *error)
         return 0;
     qp_error_locate(&refused, file);
     return qp_error_set(error, -1, "%s", refused.text);
+}
+
+static int on_pri(void *to, const char *file, qp_error *error)
+{
+    qp_config_file *f = to;
+    int code = check_pri(NULL, file, error);
+    return code ? code : add_line(f, "pri ", file);
+}
+
+static int on_pc(void *to, const char *command, qp_error *error)
+{
+    qp_config_file *f = to;
+    (void)error;
+    return add_line(f, "", command);
+}
+
+static int on_trace(void *to, const char *key, const char *value, qp_error *error)
+{
+    qp_config_file *f = to;
+    const char *text = qp_arena_format(&f->arena, "%s=%s", key, value);
+    (void)error;
+    f->has_failed |= !text;
+    return text ? add_line(f, "trace ", text) : 0;
 }
 
 /* Check the values that a run refuses when it applies the options. */
@@ -203,12 +249,12 @@ static int on_options(void *to, const char *words, qp_error *error)
     qp_config_file *f = to;
     static qp_options options; /* large */
     qp_option_events events = {
-        .unknown = warn_unknown, .pri = on_pri, .to = (void *)(uintptr_t)f->cli};
+        .unknown = warn_unknown, .pri = check_pri, .to = (void *)(uintptr_t)f->cli};
     qp_options_init(&options);
     f->n_options++;
     return qp_options_parse(&options, words, &events, error) == QP_PARSE_OK &&
                    check_values(&options, words, error)
-               ? 0
+               ? add_line(f, "", words)
                : -1;
 }
 
@@ -266,15 +312,18 @@ static int read_file(const qp_cli *cli, const char *path, const qp_config_sink *
     qp_buf_init(&file->objects, sizeof(qp_config_object));
     qp_buf_init(&file->elements, sizeof(qp_config_element));
     qp_buf_init(&file->triggers, sizeof(qp_config_event_trigger));
-    const char *why;
-    char *text = qp_text_file(path, FILE_MAX, &n_bytes, &why);
+    qp_buf_init(&file->words, sizeof(const char *));
+    qp_buf_init(&file->lines, sizeof(qp_config_line));
+    const char *why = "out of memory";
+    char *text = strcmp(path, "/dev/null") == 0 ? qp_alloc_zeroed(1, 1)
+                                                : qp_text_file(path, FILE_MAX, &n_bytes, &why);
     if (!text)
         return qp_cli_fail(cli, "%s: %s", path, why);
     int code = qp_config_read(text, n_bytes, sink, &error);
     if (!code)
         code = check_chains(file, &error);
     bool has_failed = file->has_failed || file->objects.failed || file->elements.failed ||
-                      file->triggers.failed;
+                      file->triggers.failed || file->words.failed || file->lines.failed;
     if (code && !has_failed)
         print_mistake(cli, path, text, n_bytes, &error);
     qp_free(text);
@@ -289,6 +338,8 @@ int qp_config_file_read(const qp_cli *cli, const char *path, qp_config_file *fil
                                  .on_action = on_action,
                                  .on_area = on_area,
                                  .on_event_trigger = on_event_trigger,
+                                 .on_pc = on_pc,
+                                 .on_trace = on_trace,
                                  .on_pri = on_pri,
                                  .to = file};
     return read_file(cli, path, &sink, file);
@@ -324,4 +375,6 @@ void qp_config_file_fini(qp_config_file *file)
     qp_free(file->objects.items);
     qp_free(file->elements.items);
     qp_free(file->triggers.items);
+    qp_free(file->words.items);
+    qp_free(file->lines.items);
 }

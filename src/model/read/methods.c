@@ -47,7 +47,9 @@ static const char *type_of(const qp_model_private *own, const qp_model_method *m
         return "Sys Wait";
     if (h->user_clock != h->clock_kind)
         return "Timed";
-    return m->n_blocks && h->grain != QP_GRAIN_FUNCTION ? "Line" : "Function";
+    return m->n_blocks && h->grain != QP_GRAIN_FUNCTION && !(m->flags & QP_METHOD_ROUTINE)
+               ? "Line"
+               : "Function";
 }
 
 /* @param n_left  entries that tables may still have: in a sound file no two share their

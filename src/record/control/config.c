@@ -318,7 +318,8 @@ static int end_making(bool is_good, qp_error *error)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-/* Read a whole file. @return NULL: see *why; otherwise to be dropped with its *n_room bytes */
+/* Read a whole file; /dev/null is an empty one.
+ * @return NULL: see *why; otherwise to be dropped with its *n_room bytes */
 static char *read_file(const char *file, size_t *n_bytes, size_t *n_room, const char **why)
 {
     uint64_t size = 0;
@@ -327,7 +328,7 @@ static char *read_file(const char *file, size_t *n_bytes, size_t *n_room, const 
     bool is_plain = fd >= 0 && qp_file_is_plain(fd, &size, why);
     if (is_plain && size > FILE_MAX) {
         *why = "is larger than 256 MiB";
-    } else if (is_plain) {
+    } else if (is_plain || strcmp(file, "/dev/null") == 0) {
         *n_room = (size_t)size + 1;
         text = qp_pages_take(*n_room);
         *why = "out of memory";

@@ -131,15 +131,19 @@ static bool within_rate(qp_event_trigger *t)
 
 /* ---- hits -------------------------------------------------------------------------------- */
 
-/* Enable the chain, and disable a one-shot, after the action. */
+/* Enable the chain, and disable a one-shot, after the action. The chain comes first: triggering ends
+ * when the last one is disabled. If all slots are taken, the one-shot makes room. */
 static void after_hit(qp_event_trigger *t)
 {
     qp_event_trigger *next = qp_event_trigger_chain(t);
-    if (next && qp_event_trigger_enable(next) != 0)
+    int code = next ? qp_event_trigger_enable(next) : 0;
+    if (t->is_one_shot && next != t) { /* its chain may be itself: it remains enabled */
+        qp_event_trigger_disable(t);
+        code = code ? qp_event_trigger_enable(next) : 0;
+    }
+    if (code)
         qp_event_trigger_log(t,
                              "its chain is not enabled: too many event triggers are enabled");
-    if (t->is_one_shot && next != t) /* its chain may be itself: it remains enabled */
-        qp_event_trigger_disable(t);
 }
 
 /* Finish a hit whose action left by a jump. */
