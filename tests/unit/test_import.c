@@ -383,11 +383,18 @@ static void no_memory_is_said(void **state)
     (void)state;
     static const char text[] = HEAD "events: Ir\nfl=a.c\nfn=f\n1 5\ncfn=g\ncalls=1 1\n1 2\n"
                                     "fn=g\n1 2\n";
+    static const char cover[] = "di\t.\t1\t1\t1\t1\t1\t1\t1\nfi\ta.c\t1\t1\t1\t1\t1\t1\n"
+                                "fu\tf\t1\t1\t1\t2\t7\nbl\t3\t3\t0\nli\t3\tTEST\nli\t4\t1\n"
+                                "efu\nefi\nedi\n";
+    static const char luacov[] = "2:none.lua\n1 0 \n";
     const struct {
         const void *bytes;
         size_t n;
-    } inputs[] = {{text, sizeof text - 1}, {pprof, sizeof pprof - 1}};
-    for (unsigned i = 0; i < 2; i++) {
+    } inputs[] = {{text, sizeof text - 1},
+                  {pprof, sizeof pprof - 1},
+                  {cover, sizeof cover - 1},
+                  {luacov, sizeof luacov - 1}};
+    for (unsigned i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         bool is_read = false;
         for (uint64_t n = 1; !is_read && n < 1000; n++) {
             qp_error error;

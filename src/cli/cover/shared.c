@@ -121,7 +121,7 @@ static int add_file(qp_cli *cli, const char *file, qp_cover_set *set, int *n_pla
                              "%s: recorded with -collect=samples, without counts; record with "
                              "-collect=coverage, or see qprof list",
                              cli->path);
-    else if (!m->run.has_calls)
+    else if (!m->run.has_calls && !m->run.is_coverage)
         status = qp_cli_fail(cli,
                              "%s: %s counted neither calls nor lines; qprof report shows its "
                              "times",

@@ -200,8 +200,9 @@ static void print_import(const qp_screen *s, const qp_run_info *run)
     qp_out_text(s->out, "from ");
     qp_screen_name(s, run->version, 60);
     qp_out_text(s->out, run->has_calls ? "" : "; calls were not counted");
-    qp_out_text(s->out,
-                run->has_paths ? "" : "; call paths are estimated from callers and callees");
+    qp_out_text(s->out, run->has_paths || !run->is_profile
+                            ? ""
+                            : "; call paths are estimated from callers and callees");
     qp_out_char(s->out, '\n');
 }
 

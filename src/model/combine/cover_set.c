@@ -400,10 +400,24 @@ static bool place_run(addition *x)
     return to->what && to->program && to->label && to->script && to->labels;
 }
 
+/* What another tool does not know. */
+static bool warn_of_notes(addition *x)
+{
+    const qp_run_info *run = &x->m->run;
+    bool is_ok = true;
+    for (size_t i = 0; is_ok && run->is_imported && i < run->n_notes; i++) {
+        char **to = run->notes[i].is_message ? qp_buf_add(&x->own->warnings) : NULL;
+        if (to)
+            *to = qp_arena_format(&x->own->arena, "%s: %s", x->what, run->notes[i].text);
+        is_ok = !run->notes[i].is_message || (to && *to);
+    }
+    return is_ok;
+}
+
 static bool place_all(addition *x)
 {
     const qp_model_private *m = x->m->own;
-    bool is_ok = place_run(x) && place_contexts(x);
+    bool is_ok = place_run(x) && place_contexts(x) && warn_of_notes(x);
     for (size_t i = 0; is_ok && i < m->n_texts; i++)
         is_ok = place_text(x->own, &m->texts[i]);
     for (size_t i = 0; is_ok && i < x->n_addends; i++) {

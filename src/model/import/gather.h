@@ -93,6 +93,12 @@ bool qp_import_callgrind_fits(const unsigned char *bytes, size_t n_bytes);
 bool qp_import_callgrind(qp_import *im, const unsigned char *bytes, size_t n_bytes,
                          qp_error *error);
 
+/* Whether bytes look like coverage: PureCoverage's export, luacov's statistics. */
+bool qp_import_cover_fits(const unsigned char *bytes, size_t n_bytes);
+/* Read them. @param made  [*n_made] a profile; free with qp_free(). @return false: see error */
+bool qp_import_cover(const unsigned char *bytes, size_t n_bytes, void **made, size_t *n_made,
+                     qp_error *error);
+
 /* ---- call graphs ------------------------------------------------------------------------- */
 
 /* A function on a thread. */

@@ -256,13 +256,15 @@ static bool import_plain(qp_image *image, const void *bytes, size_t n_bytes,
     qp_import im;
     void *made = NULL;
     size_t n_made = 0;
+    if (qp_import_cover_fits(bytes, n_bytes))
+        return qp_import_cover(bytes, n_bytes, &made, &n_made, error) &&
+               qp_image_take(image, made, n_made, error);
     begin(&im, o);
-    bool is_read =
-        qp_import_callgrind_fits(bytes, n_bytes)
-            ? qp_import_callgrind(&im, bytes, n_bytes, error)
-        : qp_import_pprof_fits(bytes, n_bytes)
-            ? qp_import_pprof(&im, bytes, n_bytes, error)
-            : qp_error_fail(error, "unpacked, it is not a profile of pprof or callgrind");
+    bool is_read = qp_import_callgrind_fits(bytes, n_bytes)
+                       ? qp_import_callgrind(&im, bytes, n_bytes, error)
+                   : qp_import_pprof_fits(bytes, n_bytes)
+                       ? qp_import_pprof(&im, bytes, n_bytes, error)
+                       : qp_error_fail(error, "unpacked, it is no profile that can be read");
     if (is_read && im.is_too_much)
         is_read =
             qp_error_fail(error, "its figures or call paths are more than a profile can hold");
@@ -327,7 +329,7 @@ bool qp_import_fits(const void *bytes, size_t n_bytes)
 {
     return n_bytes > 0 &&
            (qp_inflate_fits(bytes, n_bytes) || qp_import_callgrind_fits(bytes, n_bytes) ||
-            qp_import_pprof_fits(bytes, n_bytes));
+            qp_import_cover_fits(bytes, n_bytes) || qp_import_pprof_fits(bytes, n_bytes));
 }
 
 bool qp_import_fits_file(int fd)
