@@ -10,11 +10,17 @@
 
 /* ---- values of keys ------------------------------------------------------------------------ */
 
+/* The kinds of values of take_flag and take_quantity. No pointers, each of which costs a relocation. */
+enum { NO_YES, DISABLED_ENABLED };
+enum { DURATION, FRAMES, PART, HITS };
+
 /* A bool: the second of two words. */
 static qp_taken take_flag(qp_config_reader *r, const qp_config_text *value, void *flag)
 {
+    static const char words[][17] = {
+        [NO_YES] = "no|yes", [DISABLED_ENABLED] = "disabled|enabled"};
     unsigned which;
-    qp_taken taken = qp_config_choose(r, value, value->key->how, &which);
+    qp_taken taken = qp_config_choose(r, value, words[value->key->how], &which);
     *(bool *)flag = taken == QP_TAKEN && which == 1;
     return taken;
 }
@@ -40,7 +46,7 @@ static qp_taken take_count(qp_config_reader *r, const qp_config_text *value, voi
 
 /* A number above 0 with its unit, times the unit's factor. */
 typedef struct {
-    char expected[44]; /* no pointer, which costs a relocation */
+    char expected[44];
     uint64_t most;
     struct {
         char name[4];
@@ -50,7 +56,14 @@ typedef struct {
 
 static qp_taken take_quantity(qp_config_reader *r, const qp_config_text *value, void *field)
 {
-    const quantity *q = value->key->how;
+    static const quantity quantities[] = {
+        [DURATION] = {"a time such as 50ms (ns, us, ms, s)",
+                      INT64_MAX,
+                      {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}}},
+        [FRAMES] = {"a number of frames from 1", INT64_MAX, {{"", 1}}},
+        [PART] = {"1% to 100%", 100, {{"%", 1}}},
+        [HITS] = {"a number such as 10/s, up to 1000000000/s", 1000000000, {{"/s", 1}}}};
+    const quantity *q = &quantities[value->key->how];
     uint64_t *number = field;
     char *text = value->text;
     size_t n = strspn(text, "0123456789"), i = 0;
@@ -146,11 +159,11 @@ static qp_taken take_rest(qp_config_reader *r, const qp_config_key *keys, unsign
 static int trigger_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"pass", offsetof(qp_config_trigger, pass), take_count, NULL},
-        {"work", offsetof(qp_config_trigger, work), take_count, NULL},
-        {"cycling", offsetof(qp_config_trigger, is_cycling), take_flag, "no|yes"},
-        {"all-threads", offsetof(qp_config_trigger, is_for_all_threads), take_flag, "no|yes"},
-        {"checked", offsetof(qp_config_trigger, is_checked), take_flag, "no|yes"}};
+        {"pass", 0, offsetof(qp_config_trigger, pass), take_count},
+        {"work", 0, offsetof(qp_config_trigger, work), take_count},
+        {"cycling", NO_YES, offsetof(qp_config_trigger, is_cycling), take_flag},
+        {"all-threads", NO_YES, offsetof(qp_config_trigger, is_for_all_threads), take_flag},
+        {"checked", NO_YES, offsetof(qp_config_trigger, is_checked), take_flag}};
     qp_config_trigger t = {.is_checked = true};
     unsigned which;
     if (qp_config_take_name(r, &t.name) != QP_TAKEN ||
@@ -164,7 +177,7 @@ static int trigger_line(qp_config_reader *r)
 static int action_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"checked", offsetof(qp_config_action, is_checked), take_flag, "no|yes"}};
+        {"checked", NO_YES, offsetof(qp_config_action, is_checked), take_flag}};
     qp_config_action a = {.is_checked = true};
     unsigned kind, when;
     if (qp_config_take_name(r, &a.name) != QP_TAKEN ||
@@ -214,8 +227,8 @@ static qp_taken take_mode(qp_config_reader *r, qp_config_area *a)
 static int area_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"parameters", offsetof(qp_config_area, parameters), take_setting, NULL},
-        {"checked", offsetof(qp_config_area, checked), take_setting, NULL}};
+        {"parameters", 0, offsetof(qp_config_area, parameters), take_setting},
+        {"checked", 0, offsetof(qp_config_area, checked), take_setting}};
     qp_config_area a = {
         .lines = QP_SETTING_NONE, .parameters = QP_SETTING_NONE, .checked = QP_SETTING_NONE};
     if (qp_config_take_name(r, &a.name) != QP_TAKEN || take_mode(r, &a) == QP_MISTAKE)
@@ -384,31 +397,22 @@ static qp_taken take_action(qp_config_reader *r, const qp_config_text *value, vo
     return taken;
 }
 
-static const quantity duration = {
-    "a time such as 50ms (ns, us, ms, s)",
-    INT64_MAX,
-    {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}}};
-static const quantity frames = {"a number of frames from 1", INT64_MAX, {{"", 1}}};
-static const quantity part = {"1% to 100%", 100, {{"%", 1}}};
-static const quantity hits = {
-    "a number such as 10/s, up to 1000000000/s", 1000000000, {{"/s", 1}}};
-
 #define FIELD(field) offsetof(qp_config_event_trigger, field)
 
 static const qp_config_key event_keys[] = {
-    {"event", FIELD(event), take_event, NULL},
-    {"status", FIELD(is_enabled), take_flag, "disabled|enabled"},
-    {"context", 0, take_context, NULL},
-    {"object", 0, take_object, NULL},
-    {"when", 0, take_when, NULL},
-    {"disable", FIELD(is_one_shot), take_flag, "no|yes"},
-    {"chain", 0, take_chain, NULL},
-    {"action", 0, take_action, NULL},
-    {"deferred", FIELD(is_deferred), take_flag, "no|yes"},
-    {"longer", FIELD(longer_ns), take_quantity, &duration},
-    {"depth", FIELD(depth), take_quantity, &frames},
-    {"used", FIELD(used), take_quantity, &part},
-    {"rate", FIELD(most_a_second), take_quantity, &hits}};
+    {"event", 0, FIELD(event), take_event},
+    {"status", DISABLED_ENABLED, FIELD(is_enabled), take_flag},
+    {"context", 0, 0, take_context},
+    {"object", 0, 0, take_object},
+    {"when", 0, 0, take_when},
+    {"disable", NO_YES, FIELD(is_one_shot), take_flag},
+    {"chain", 0, 0, take_chain},
+    {"action", 0, 0, take_action},
+    {"deferred", NO_YES, FIELD(is_deferred), take_flag},
+    {"longer", DURATION, FIELD(longer_ns), take_quantity},
+    {"depth", FRAMES, FIELD(depth), take_quantity},
+    {"used", PART, FIELD(used), take_quantity},
+    {"rate", HITS, FIELD(most_a_second), take_quantity}};
 #undef FIELD
 
 /* What is wrong with the keys together; NULL: nothing. */

@@ -62,10 +62,10 @@ bool qp_config_integer(const char *text, int64_t *number);
 
 /* A KEY=VALUE of a statement: VALUE goes into the field at `offset` of its structure. */
 typedef struct qp_config_key {
-    char name[14]; /* no pointer, which costs a relocation */
+    char name[13]; /* no pointer, which costs a relocation */
+    uint8_t how;   /* which of the kinds of values that `take` knows */
     uint16_t offset;
     qp_taken (*take)(qp_config_reader *r, const qp_config_text *value, void *field);
-    const void *how; /* what `take` expects */
 } qp_config_key;
 
 /* All KEY=VALUE up to the end of the statement or, if there may be a list, up to its ':'.
