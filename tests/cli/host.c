@@ -12,6 +12,7 @@
  *   thread  the rest is played by another thread          f!(  f is a method without lines
  *   f?   f is known and not called                        @t   the context is t from now on
  *   f^(  the last line of f is 2147483647                 %3   three PC samples, for -pc
+ *   =1:int:42:n  parameter 1 has this type, value and comment; 0: the result
  *   nap  the process sleeps for 0.3 s                     rmdir=d  the folder d is removed
  *   f~9  f is called nine times, for 1 us each
  *   <(   enter native code                                crit, safe: a critical section
@@ -85,6 +86,16 @@ static void call(const char *word, const char *tilde)
     }
 }
 
+static void tell_value(const char *word)
+{
+    char part[4][80] = {"", "", "", ""};
+    sscanf(word, "=%79[^:]:%79[^:]:%79[^:]:%79[^:]", part[0], part[1], part[2], part[3]);
+    if (atoi(part[0]))
+        qprof_trace_parameter(atoi(part[0]), part[1], part[2], part[3]);
+    else
+        qprof_trace_result(part[1], part[2]);
+}
+
 static void play(const char *word)
 {
     const char *tilde = strchr(word, '~');
@@ -100,6 +111,8 @@ static void play(const char *word)
         qprof_context(word + 1);
     else if (word[0] == '#')
         qprof_record_bb_counts(atoi(word + 1), strtoull(strchr(word, '*') + 1, NULL, 10));
+    else if (word[0] == '=')
+        tell_value(word);
     else if (word[0] == ':')
         qprof_record_bb_time(atoi(word + 1));
     else if (word[0] == '%')

@@ -38,6 +38,50 @@ check "$(qprof trace dump --format=json --name='g*' run.qtrace | jq -sc '[.[]|[.
 check "$(qprof trace dump --format=csv --when='app.main->app.f' run.qtrace | grep -c '"f"')" = 4
 check "$(qprof trace dump --format=json run.qtrace | jq -c 'select(.op=="mark")|[.at,.text]')" = '[70000,"done"]'
 
+about "calls are numbered, and name the call that made them"
+qprof trace dump --format=json run.qtrace | jq -r 'select(.call) |
+    [.op, .method, .call, .caller, .self, .total] | map(tostring) | join(" ")' >calls
+check "$(sed -n '/exit\|unwind/p' calls)" = "exit g 4 3 5000 5000
+exit other 2 0 25000 25000
+exit f 3 1 25000 30000
+exit f 5 1 10000 10000
+unwind h 6 1 5000 5000
+exit main 1 0 55000 100000"
+check "$(sed -n 's/^entry \(.*\) null null$/\1/p' calls)" = "main 1 0
+other 2 0
+f 3 1
+g 4 3
+f 5 1
+h 6 1"
+check "$(qprof trace dump --format=csv run.qtrace | tr -d '\r' | sed -n 's/.*exit,"g",.*,,"","","",//p')" = 4,3,5000,5000
+
+about "records are sorted by any column; those that have none are last"
+# column N SORT ...: the column of the records in that order
+column() { qprof trace dump --format=csv --sort="$2" run.qtrace | tr -d '\r"' | sed 1d | cut -d, -f"$1" | xargs; }
+check "$(column 16 total)" = "100000 30000 25000 10000 5000 5000"
+check "$(column 15 self)" = "55000 25000 25000 10000 5000 5000"
+check "$(column 4 method)" = "f f f f g g h h main main other other"
+check "$(column 10 text)" = "done"
+check "$(column 1 thread | cut -d' ' -f1-3,12-15)" = "0 0 10000 100000 0 5000 30000"
+check "$(column 14 caller)" = "0 0 0 0 1 1 1 1 1 1 3 3"
+check "$(qprof trace dump --sort=total -n 2 run.qtrace)" = \
+"         0.100000 ms     1  exit    main  call 1, caller 0, self 55 us, total 100 us
+         0.040000 ms     1  exit      f  call 3, caller 1, self 25 us, total 30 us"
+check "$(qprof trace dump --sort=op -f run.qtrace 2>&1)" = \
+    "qprof trace dump: --sort and --follow cannot be combined"
+
+about "values have their types and comments"
+printf 'area all-lines parameters=yes\n' >values.conf
+QPROF="-output=values.qprof -collect=profile,trace -config=values.conf" ./score 'f(' 10 \
+    '=1:string:a b:who' '=2:table:{}' 'g(' 5 '=0:int:7' ')' ')'
+check "$(qprof trace dump values.qprof | sed -n 's/.* value *//p')" = "1 string a b  -- who
+2 table {}
+0 int 7  -- Return Value"
+check "$(qprof trace dump --format=csv values.qprof | tr -d '\r' | grep ,value, | cut -d, -f9-12)" = \
+'1,"a b","string","who"
+2,"{}","table",""
+0,"7","int","Return Value"'
+
 about "flow is in order, indented"
 qprof trace flow --thread=1 run.qtrace | awk '{ print $3 }' | tr '\n' ' ' >flow
 check "$(cat flow)" = ".main_1. main f g f h "
