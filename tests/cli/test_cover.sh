@@ -223,4 +223,15 @@ claim "changed lines fit their schema" fits cover-changes qprof cover diff --pat
 for by in procedure module statement; do
     claim "list by $by fits its schema" fits list qprof list --by=$by --format=json run.qprof
 done
+
+# f: three calls, the second one not recorded; two blocks on its first line
+QPROF="-output=skips.qprof -collect=profile,coverage" ./score 'f(' '#0*5' ')' stop 'f(' '#0*9' ')' start 'f(' '#0*1' ')'
+claim "calls while recording was off are skips, by function, file and folder" same "2 1 2 1 2 1" \
+    "$(qprof cover report --format=json skips.qprof | jq -r '[.files[].functions[].totals, .files[].totals, .totals |
+        .calls, .skips] | map(tostring) | join(" ")')"
+claim "... as text" grep -Eq '^score.src +2 +1 ' <<END
+$(qprof cover report --show-skips skips.qprof)
+END
+qprof cover merge -o skips2.qprof skips.qprof skips.qprof >/dev/null
+claim "... and merged" same 2 "$(qprof cover report --format=json skips2.qprof | jq .totals.skips)"
 finish

@@ -262,6 +262,35 @@ claim "a cycle of two is folded" sh -c "qprof tree cycle.qprof | grep -Fq 'more 
 record skips.qprof 'main(' 4 stop 'hidden(' 50 ')' 'f(' ')' start 'f(' 1 ')' 2 ')'
 claim "time does not count while recording is off" same '[1,6000,7000,null,null,6000]' "$(figures skips.qprof main)"
 claim "a function without hits is hidden" same '[]' "$(figures skips.qprof hidden)"
+# main 4 + 6, f! 5 + 2 in main, g 3 in f!: f! has no file
+record groups.qprof 'main(' 4 'f!(' 5 'g(' 3 ')' 2 ')' 6 ')'
+# groups WORD FLAGS...: "name functions calls self total" of the rows, in their order
+groups() {
+    qprof report --by=$1 --format=json $2 groups.qprof |
+        jq -r '.rows[] | "\(.name) \(.functions) \(.calls) \(.self) \(.total)"'
+}
+claim "by file: what a file called in itself through another one counts once" same \
+    "score.src 2 2 13000 20000
+(none) 1 1 7000 10000" "$(groups file)"
+claim "by module" same "score 3 3 20000 20000" "$(groups module)"
+claim "by class" same "(none) 3 3 20000 20000" "$(groups class)"
+claim "by file, sorted by name" same "(none)
+score.src" "$(groups file --sort=name | cut -d' ' -f1)"
+claim "a part of the run: at least 50 %" same "score.src 65 %" \
+    "$(qprof report --by=file --min-self=50 --format=csv groups.qprof | tr -d '\r"' |
+        awk -F, 'NR > 1 { print $1, $7 + 0, "%" }')"
+claim "as text" grep -Eq '^score.src +2 +2 +13.000 +65.0 +20.000 +100.0 +6.500 us$' <<END
+$(qprof report --by=file groups.qprof)
+END
+claim "it fits its schema" same "" "$(qprof report --by=file --format=json groups.qprof |
+    jq -r --slurpfile schema "$root/docs/schema/report-by.json" -f "$here/schema.jq")"
+claim "what groups do not have is refused" same \
+    "qprof report: --by: rows can be sorted by self, total, calls and name" \
+    "$(qprof report --by=file --sort=avg groups.qprof 2>&1)"
+claim "functions with at least 40 % of the run themselves" same main \
+    "$(qprof report --min-self=40 --format=json groups.qprof | jq -r '.methods[].name')"
+claim "... and with what they called" same "f! main" \
+    "$(qprof report --min-total=50 --format=json groups.qprof | jq -r '.methods[].name' | sort | xargs)"
 claim "unless skips are asked for" same '1 hit, 1 skip; 0 hits, 1 skip' \
     "$(qprof report --show-skips --format=json skips.qprof | jq -r '[.methods[] | select(.name == "f" or .name == "hidden")]
         | sort_by(.name) | "\(.[0].hits) hit, \(.[0].skips) skip; \(.[1].hits) hits, \(.[1].skips) skip"')"

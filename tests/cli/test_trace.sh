@@ -65,8 +65,8 @@ check "$(column 10 text)" = "done"
 check "$(column 1 thread | cut -d' ' -f1-3,12-15)" = "0 0 10000 100000 0 5000 30000"
 check "$(column 14 caller)" = "0 0 0 0 1 1 1 1 1 1 3 3"
 check "$(qprof trace dump --sort=total -n 2 run.qtrace)" = \
-"         0.100000 ms     1  exit    main  call 1, caller 0, self 55 us, total 100 us
-         0.040000 ms     1  exit      f  call 3, caller 1, self 25 us, total 30 us"
+"         0.100000 ms     1  exit    main  call 1, caller 0, self 55.000 us, total 100.000 us
+         0.040000 ms     1  exit      f  call 3, caller 1, self 25.000 us, total 30.000 us"
 check "$(qprof trace dump --sort=op -f run.qtrace 2>&1)" = \
     "qprof trace dump: --sort and --follow cannot be combined"
 

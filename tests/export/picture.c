@@ -150,6 +150,7 @@ void picture_block(picture *p, uint32_t line, uint32_t function_index, uint64_t 
     l->n_blocks++;
     l->n_blocks_hit += count > 0;
     l->count = count > l->count ? count : l->count;
+    l->sum += count;
     l->is_hit = l->n_blocks_hit > 0;
     l->is_partial = l->is_hit && l->n_blocks_hit < l->n_blocks;
     x->first_line = x->first_line ? x->first_line : line;

@@ -34,7 +34,7 @@ typedef struct {
     unsigned view, annotations, by; /* positions in the words of the flag */
     unsigned partial;               /* the same; UINT_MAX: not given */
     bool has_functions, has_uncovered, is_unadjusted, is_forced, is_layered, has_only_missed,
-        has_contexts, has_blocks, is_relative, is_lcov2, is_gcovr7, is_no_lower;
+        has_contexts, has_blocks, has_sums, is_relative, is_lcov2, is_gcovr7, is_no_lower;
     bool has_calls, has_counts, has_not_executed;
     double lines_under, branches_under, functions_under; /* percent; < 0: not given */
     const char *root, *adjustments, *git, *repo, *patch, *only, *thresholds, *test;
@@ -84,7 +84,7 @@ typedef struct {
     uint64_t limit; /* 0: none; UINT64_MAX: not given */
     uint64_t depth, count;
     uint64_t suffixes; /* frames of a call route; 0: none are shown; UINT64_MAX: not given */
-    double min_percent, interval;
+    double min_percent, min_total, interval;
     const char *thread, *filter, *unit; /* NULL: not given */
     qp_source_folders folders;          /* path: of --source-path */
     unsigned percent;                   /* UINT_MAX: not given */

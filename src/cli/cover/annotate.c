@@ -148,7 +148,9 @@ static void add_line(listing *x, uint32_t line)
         add_row(x, style_between(x), "", "", number, text);
         return;
     }
-    add_row(x, style_of(l), mark_of(l), qp_unit_count(count, l->count), number, text);
+    add_row(x, style_of(l), mark_of(l),
+            qp_unit_count(count, x->cli->args.cover.has_sums ? l->sum : l->count), number,
+            text);
     if (a->has_blocks)
         add_blocks(x, l);
     add_branches(x, l);
@@ -287,6 +289,8 @@ const qp_command qp_command_cover_annotate = {
                            NULL, "only what was missed, with two lines of context"},
                           {"blocks", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_blocks), NULL,
                            "one row for each block of lines with several blocks"},
+                          {"sum", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_sums), NULL,
+                           "counts of lines are the sums of their blocks"},
                           {"contexts", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_contexts), NULL,
                            "hits of each context below each line"},
                           QP_COVER_FLAGS,

@@ -10,7 +10,7 @@
 /* ---- text ------------------------------------------------------------------------------------ */
 
 typedef struct {
-    bool has_lines, has_branches, has_calls;
+    bool has_lines, has_branches, has_calls, has_skips;
 } columns;
 
 static void begin_table(qp_table *t, const columns *x, const char *first)
@@ -19,6 +19,8 @@ static void begin_table(qp_table *t, const columns *x, const char *first)
     qp_table_column(t, first, QP_KEEP_BEGIN, 0);
     if (x->has_calls)
         qp_table_column(t, "Calls", QP_ALIGN_RIGHT, 2);
+    if (x->has_skips)
+        qp_table_column(t, "Skips", QP_ALIGN_RIGHT, 2);
     qp_table_column(t, "Functions", QP_ALIGN_RIGHT, 4);
     qp_table_column(t, "Func %", QP_ALIGN_RIGHT, 3);
     if (x->has_lines) {
@@ -44,6 +46,8 @@ static void add_row(qp_table *t, const columns *x, const qp_cover_row *row)
     qp_table_name(t, style, name);
     if (x->has_calls)
         qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, f->calls));
+    if (x->has_skips)
+        qp_table_plain(t, QP_STYLE_PLAIN, qp_unit_count(text, f->skips));
     qp_cover_add_share(t, f->functions_hit, f->functions, false);
     if (x->has_lines)
         qp_cover_add_share(t, f->lines_hit, f->lines, true);
@@ -56,7 +60,8 @@ static bool print_table(const qp_cli *cli, const qp_cover *c, const qp_cover_row
     const qp_cover_args *a = &cli->args.cover;
     columns x = {.has_lines = c->totals.lines > 0,
                  .has_branches = c->totals.branches > 0,
-                 .has_calls = a->has_functions};
+                 .has_calls = a->has_functions || cli->args.has_skips,
+                 .has_skips = cli->args.has_skips};
     qp_table t;
     begin_table(&t, &x,
                 a->has_functions            ? "File, function"
@@ -153,10 +158,10 @@ static void write_figure(qp_out *out, uint64_t n_hit, uint64_t n)
 static void write_csv(qp_out *out, const qp_cover_rows *rows)
 {
     static const char *const kinds[] = {"total", "folder", "module", "file", "function"};
-    qp_out_text(out,
-                "kind,path,name,line,calls,functions_hit,functions_missed,functions,"
-                "functions_percent,lines_hit,lines_missed,lines,lines_percent,"
-                "lines_partial,branches_hit,branches_missed,branches,branches_percent\r\n");
+    qp_out_text(
+        out, "kind,path,name,line,calls,functions_hit,functions_missed,functions,"
+             "functions_percent,lines_hit,lines_missed,lines,lines_percent,"
+             "lines_partial,branches_hit,branches_missed,branches,branches_percent,skips\r\n");
     for (size_t i = 0; i < rows->n; i++) {
         const qp_cover_row *row = &rows->items[i];
         const qp_cover_totals *t = row->totals;
@@ -170,7 +175,7 @@ static void write_csv(qp_out *out, const qp_cover_rows *rows)
         write_figure(out, t->lines_hit, t->lines);
         qp_out_format(out, ",%" PRIu64, t->lines_partial);
         write_figure(out, t->branches_hit, t->branches);
-        qp_out_text(out, "\r\n");
+        qp_out_format(out, ",%" PRIu64 "\r\n", t->skips);
     }
 }
 
@@ -213,6 +218,8 @@ const qp_command qp_command_cover_report = {
     .flags =
         (const qp_flag[]){{"functions", 0, QP_FLAG_YES, NULL, QP_COVER_AT(has_functions), NULL,
                            "rows for functions, with their calls"},
+                          {"show-skips", 0, QP_FLAG_YES, NULL, QP_FLAG_AT(has_skips), NULL,
+                           "columns of calls, and of those while recording was off"},
                           {"uncovered", 'u', QP_FLAG_YES, NULL, QP_COVER_AT(has_uncovered),
                            NULL, "missed lines and ways of branches, file by file"},
                           {"view", 0, QP_FLAG_WORD, QP_COVER_VIEW_WORDS, QP_COVER_AT(view),

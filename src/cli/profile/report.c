@@ -1,5 +1,5 @@
-/* report.c: `qprof report`: the functions of a run, or its threads. The rows and columns of
- * functions are in cli/show/functions.c. */
+/* report.c: `qprof report`: the functions of a run, its source files, classes or modules, or its threads.
+ * The rows and columns are in cli/show/functions.c and groups.c. */
 #include "base/containers/alloc.h"
 #include "cli/core/cli.h"
 #include "cli/show/show.h"
@@ -65,6 +65,31 @@ static const qp_field document_fields[] = {
      .rows = &qp_function_rows},
     {.key = NULL}};
 
+static bool print_groups(const qp_cli *cli, const void *data)
+{
+    const qp_groups *g = data;
+    qp_header_text(&cli->screen, g->about.m, cli->path, cli->args.has_subtract);
+    if (!qp_groups_print(cli, g))
+        return false;
+    if (g->n < g->all.n)
+        qp_out_format(cli->screen.out, "and %zu more; --limit=0 shows all\n", g->all.n - g->n);
+    return true;
+}
+
+static const qp_field groups_document[] = {
+    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
+    {"rows", NULL, "source files, classes or modules in the order of --sort", QP_FIELD_ROWS,
+     .rows = &qp_group_rows},
+    {.key = NULL}};
+
+static void write_groups_csv(qp_cli *cli, const void *data)
+{
+    const qp_groups *g = data;
+    qp_rows_csv(&cli->out, &qp_group_rows, g,
+                "name functions calls hits skips self self_percent total total_percent average",
+                qp_run_has_any(&g->about.m->run), g->about.m->run.unit);
+}
+
 static void write_csv(qp_cli *cli, const void *data)
 {
     const qp_functions *f = data;
@@ -79,6 +104,21 @@ static void write_csv(qp_cli *cli, const void *data)
 
 /* ---- the command --------------------------------------------------------------------------- */
 
+static int show_groups(qp_cli *cli, const qp_subject *s, uint64_t limit)
+{
+    static const qp_forms forms = {print_groups, groups_document, write_groups_csv};
+    qp_groups g;
+    if (cli->args.sort > QP_SORT_CALLS && cli->args.sort != QP_SORT_NAME)
+        return qp_cli_fail(cli, "--by: rows can be sorted by self, total, calls and name");
+    if (cli->args.has_threads)
+        return qp_cli_fail(cli, "--by and --threads cannot be combined");
+    int status = qp_groups_init(&g, &cli->args, s->m, s->thread, limit)
+                     ? qp_output_print(cli, &forms, &g)
+                     : qp_cli_fail_memory(cli);
+    qp_groups_fini(&g);
+    return status;
+}
+
 static int show(qp_cli *cli, const qp_subject *s)
 {
     static const qp_forms forms = {print_text, document_fields, write_csv};
@@ -86,6 +126,8 @@ static int show(qp_cli *cli, const qp_subject *s)
     qp_functions f;
     /* A table is for people, who want the top of it; the other forms are for programs. */
     uint64_t limit = a->limit != UINT64_MAX ? a->limit : a->format == QP_FORMAT_TEXT ? 25 : 0;
+    if (a->cover.by != QP_BY_FUNCTION)
+        return show_groups(cli, s, limit);
     if (a->sort == QP_SORT_INSTRUCTIONS && (!s->m->run.has_instructions || s->thread))
         return qp_cli_fail(
             cli,
@@ -110,14 +152,25 @@ const qp_command qp_command_report = {
         "Lists the functions of a run. Self is the time in a function itself, Total includes "
         "what it called, recursion counted once. Percentages are of the time of the run, or of "
         "the thread. Avg, Min and Max are Self of one call. With --focus the calls of one "
-        "function are the run; functions that are hidden give their time to their callers.",
+        "function are the run; functions that are hidden give their time to their callers. "
+        "With "
+        "--by the rows are source files, classes or modules: Total counts a call inside "
+        "another "
+        "call of the same row once.",
     .flags =
         (const qp_flag[]){
             QP_WORD("sort", 's', QP_SORT_WORDS QP_SORT_MEMORY QP_SORT_WORK, sort, "self",
                     "order of the rows"),
             QP_COUNT("limit", 'n', limit, NULL,
                      "maximum number of rows; 0: all (default 25; all as json or csv)"),
-            QP_FLAG_FILTER, QP_FLAG_WHEN, QP_FLAGS_COLLAPSE,
+            QP_WORD("by", 0, QP_BY_WORDS, cover.by, "function", "what the rows are"),
+            {"min-self", 0, QP_FLAG_PERCENT, "PERCENT", QP_FLAG_AT(min_percent), "0",
+             "least part of the run's time, in percent, that a row has itself"},
+            {"min-total", 0, QP_FLAG_PERCENT, "PERCENT", QP_FLAG_AT(min_total), "0",
+             "the same with what it called"},
+            QP_FLAG_FILTER,
+            QP_FLAG_WHEN,
+            QP_FLAGS_COLLAPSE,
             QP_YES("long", 'l', is_long,
                    "columns for the average of Total, the module and the type of measurement"),
             QP_WORD("percent", 0, QP_PERCENT_WORDS, percent, NULL,
@@ -128,13 +181,19 @@ const qp_command qp_command_report = {
             QP_YES("threads", 0, has_threads, "a row for each thread, instead of functions"),
             QP_YES("show-skips", 0, has_skips,
                    "column of calls while recording was off, and functions that had no others"),
-            QP_FLAG_UNIT, QP_FLAG_SUBTRACT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
+            QP_FLAG_UNIT,
+            QP_FLAG_SUBTRACT,
+            QP_FLAG_FORMAT,
+            QP_FLAGS_COMMON},
     .examples = "qprof report                      the newest profile here\n"
                 "qprof report --sort=total run.qprof\n"
                 "qprof report 4242                 a process that is running\n"
                 "qprof report --filter=json --limit=0 run.qprof\n"
+                "qprof report --by=file --min-self=3 run.qprof\n"
                 "qprof report --format=json run.qprof | jq '.methods[0]'",
-    .schemas = (const qp_schema[]){{"report", document_fields}, {.name = NULL}},
+    .schemas = (const qp_schema[]){{"report", document_fields},
+                                   {"report-by", groups_document},
+                                   {.name = NULL}},
     .threads = QP_THREADS_JOINED,
     .run = qp_cli_show,
     .show = show};

@@ -77,6 +77,8 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
     if (f->hits == 0 && f->resumes == 0 && f->self == 0 && !is_on_path &&
         !(args->has_skips && f->skips))
         return false;
+    if (!qp_view_is_enough(v, args, f->self, f->total))
+        return false;
     return !args->filter || strstr(x->name, args->filter) || strstr(x->file, args->filter);
 }
 

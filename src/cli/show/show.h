@@ -44,6 +44,8 @@ char *qp_view_estimate(const qp_model *m, char *to, uint64_t ticks, uint64_t hal
 
 /* Part of whole in percent; 0 of nothing. */
 double qp_view_percent(uint64_t part, uint64_t whole);
+/* Whether ticks are as much of the run as --min-self and --min-total ask for. */
+bool qp_view_is_enough(const qp_view *v, const qp_args *args, uint64_t self, uint64_t total);
 
 /* One unit for a column whose largest figure is `ticks`. @param wanted  of --unit, or NULL */
 qp_unit qp_view_unit(const qp_model *m, uint64_t ticks, const char *wanted);
@@ -186,6 +188,37 @@ void qp_functions_fini(qp_functions *f);
 
 /* Print a table of rows; of none, why there are none. @return false: no memory */
 bool qp_functions_print(const qp_cli *cli, const qp_functions *f);
+
+/* ---- functions added up ------------------------------------------------------------------------ */
+
+/* The words of `report --by`, in the same order. */
+#define QP_BY_WORDS "function|file|class|module"
+typedef enum { QP_BY_FUNCTION, QP_BY_FILE, QP_BY_CLASS, QP_BY_MODULE } qp_group_by;
+
+/* A source file, class or module. Times in the run's unit. */
+typedef struct {
+    const char *name;
+    uint64_t functions, calls, hits, skips, self, total, average;
+    double self_percent, total_percent;
+} qp_group;
+
+typedef struct {
+    qp_document about;
+    qp_view v;
+    qp_group_by by;
+    qp_sort sort;
+    qp_buf all; /* qp_group, in order */
+    size_t n;   /* rows that are shown */
+    qp_arena texts;
+} qp_groups;
+extern const qp_rows qp_group_rows; /* of a qp_groups */
+
+/* As qp_functions_init(), by args.cover.by, which is not FUNCTION. */
+bool qp_groups_init(qp_groups *g, const qp_args *args, const qp_model *m, uint32_t thread,
+                    uint64_t limit);
+void qp_groups_fini(qp_groups *g);
+/* @return false: no memory */
+bool qp_groups_print(const qp_cli *cli, const qp_groups *g);
 
 /* ---- PC samples ------------------------------------------------------------------------------- */
 

@@ -235,12 +235,12 @@ static bool is_by_word(const dump *d)
 /* Whether the record has what it is sorted by. */
 static bool has_key(const dump *d, const row *r)
 {
-    return is_by_word(d)          ? *word_of(d, r)
-           : d->sort == BY_LINE   ? r->line
+    if (is_by_word(d))
+        return *word_of(d, r) != '\0';
+    return d->sort == BY_LINE     ? r->line > 0
            : d->sort == BY_NUMBER ? r->has_number
            : d->sort >= BY_SELF   ? r->has_times
-           : d->sort >= BY_CALL   ? r->call
-                                  : true;
+                                  : d->sort < BY_CALL || r->call > 0;
 }
 
 /* Longest times first, else ascending; equal ones in the order of the trace. Those that have none are

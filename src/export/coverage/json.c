@@ -15,6 +15,7 @@ static const qp_field totals_fields[] = {
     {"branches", NULL, "ways of conditional jumps", QP_FIELD_COUNT, AT(branches)},
     {"branches_hit", NULL, "ways that were taken", QP_FIELD_COUNT, AT(branches_hit)},
     {"calls", NULL, "recorded calls", QP_FIELD_COUNT, AT(calls)},
+    {"skips", NULL, "calls while recording was off", QP_FIELD_COUNT, AT(skips)},
     {.key = NULL}};
 #undef AT
 
@@ -31,6 +32,7 @@ static const qp_field line_fields[] = {
     {"line", NULL, "number, from 1", QP_FIELD_COUNT, AT(line), .least = 1},
     {"hits", NULL, "executions of its most executed block, whatever its mark", QP_FIELD_COUNT,
      AT(count)},
+    {"sum", NULL, "executions of all its blocks", QP_FIELD_COUNT, AT(sum)},
     {"hit", NULL, "it counts as hit: executed, or marked tested or inspected", QP_FIELD_YES,
      AT(is_hit)},
     {"partial", NULL, "only some of its blocks were executed", QP_FIELD_YES, AT(is_partial)},

@@ -659,6 +659,7 @@ static void add_method(addition *x, const addend *a)
 {
     qp_cover_method *c = method_at(x->own, a->to);
     c->calls = qp_sum(c->calls, a->calls);
+    c->skips = qp_sum(c->skips, x->m->methods[a->method].all.skips);
     c->is_seen |= qp_figures_is_seen(&x->m->methods[a->method].all);
     c->entries = qp_sum(c->entries, a->entries);
     for (uint32_t k = 0; a->values && k < a->n_values; k++)

@@ -128,7 +128,7 @@ static void write_counters(qp_builder *b, const qp_cover_set *s)
         n_uncounted |= uncounted_calls(m);
         if (!counts_entries(m))
             write_call(b, i, m->calls - uncounted_calls(m),
-                       m->entries > m->calls ? m->entries - m->calls : 0, th);
+                       m->entries > m->calls ? m->entries - m->calls : m->skips, th);
     }
     th = n_uncounted ? begin_thread(b, "threads without counters") : NULL;
     for (size_t i = 0; th && i < s->n_methods; i++)

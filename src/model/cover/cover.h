@@ -30,7 +30,7 @@ typedef struct {
     uint32_t n_blocks;
     const qp_line *lines;  /* [n_blocks] */
     const qp_jumps *jumps; /* what the values count; NULL: blocks */
-    uint64_t calls;        /* recorded ones */
+    uint64_t calls, skips; /* recorded ones, and those while recording was off */
     bool is_seen;          /* called, or on a stack: qp_figures_is_seen() */
     uint64_t entries; /* executions of block 0 that no jump counts: calls, and entries while
                        * recording was stopped; 0 where a jump is a QP_JUMP_ENTRY */
@@ -106,7 +106,7 @@ typedef struct {
     uint64_t blocks, blocks_hit;
     uint64_t branches, branches_hit; /* ways of conditional jumps; marks tested and inspected
                                       * make lines and blocks hit, but no ways */
-    uint64_t calls;
+    uint64_t calls, skips;
 } qp_cover_totals;
 
 typedef enum {
@@ -137,7 +137,7 @@ typedef struct {
 /* A line that has code. Adjustments are in `annotation`; counts stay true. */
 typedef struct {
     uint32_t line;
-    uint64_t count; /* of its highest block */
+    uint64_t count, sum; /* of its highest block, of all its blocks */
     uint32_t first_block, n_blocks, n_blocks_hit;
     uint32_t first_branch, n_branches, n_branches_hit;
     bool is_hit;              /* count > 0, or marked tested or inspected */
@@ -156,7 +156,7 @@ typedef struct {
     const char *name, *module; /* display name */
     const char *bare_name, *class_name;
     uint32_t first_line, last_line; /* of its line table, its declaration included; 0: none */
-    uint64_t calls;
+    uint64_t calls, skips;
     bool is_hit;
     bool is_dead;           /* all its lines are marked deadcode: in no total */
     qp_cover_totals totals; /* functions: itself */

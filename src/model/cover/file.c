@@ -289,6 +289,8 @@ static bool put_function(sketch *s, uint64_t calls)
                               .last_line = s->members->last_line,
                               .calls = calls,
                               .is_hit = calls > 0};
+    for (size_t i = 0; i < s->n_members; i++)
+        to->skips = qp_sum(to->skips, s->members[i].method->skips);
     for (uint32_t i = 0; i < c->n_blocks; i++)
         to->is_hit |= s->counts[i] > 0;
     return to->name && to->module && to->bare_name && to->class_name &&
@@ -369,6 +371,7 @@ static void fill_lines(qp_cover_line *lines, uint32_t *n_lines, const qp_cover_f
         l->n_blocks++;
         l->n_blocks_hit += !b->is_missed;
         l->count = b->count > l->count ? b->count : l->count;
+        l->sum = qp_sum(l->sum, b->count);
     }
     uint32_t at = 0; /* a branch is of a block, so its line is there */
     for (uint32_t i = 0; i < f->n_branches; i++) {
@@ -501,7 +504,9 @@ void qp_cover_total_file(const qp_cover_making *x, qp_cover_file *f, qp_cover_li
         k->totals.calls = k->is_dead ? 0 : k->calls;
         t->functions += k->totals.functions;
         t->functions_hit += k->totals.functions_hit;
+        k->totals.skips = k->is_dead ? 0 : k->skips;
         t->calls = qp_sum(t->calls, k->totals.calls);
+        t->skips = qp_sum(t->skips, k->totals.skips);
         t->blocks += k->totals.blocks;
         t->blocks_hit += k->totals.blocks_hit;
         t->branches += k->totals.branches;
@@ -523,4 +528,5 @@ void qp_cover_totals_add(qp_cover_totals *to, const qp_cover_totals *t)
     to->branches += t->branches;
     to->branches_hit += t->branches_hit;
     to->calls = qp_sum(to->calls, t->calls);
+    to->skips = qp_sum(to->skips, t->skips);
 }
