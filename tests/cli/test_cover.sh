@@ -35,9 +35,9 @@ claim "json: lines" same '1:1 2:1 3:0 11:3 12:5 13:0 21:0 22:0 23:0' \
     "$(jq -r '[.files[0].lines[] | "\(.line):\(.hits)"] | join(" ")' json)"
 claim "json: functions" same 'main:1:1 f:11:2 g:21:0' \
     "$(jq -r '[.files[0].functions[] | "\(.name):\(.line):\(.hits)"] | join(" ")' json)"
-claim "csv: the total" same 'total,"","",0,3,2,1,3,66.66,4,5,9,44.44,0,0,0,0,100.00' \
+claim "csv: the total" same 'total,"","",0,3,2,1,3,66.66,4,5,9,44.44,0,0,0,0,100.00,0' \
     "$(qprof cover report --format=csv run.qprof | tr -d '\r' | grep ^total)"
-claim "csv: a function" same 'function,"score.src","f",11,2,1,0,1,100.00,2,1,3,66.66,0,0,0,0,100.00' \
+claim "csv: a function" same 'function,"score.src","f",11,2,1,0,1,100.00,2,1,3,66.66,0,0,0,0,100.00,0' \
     "$(qprof cover report --functions --format=csv run.qprof | tr -d '\r' | grep '"f"')"
 QPROF="-output=called.qprof -cover=hits -collection-granularity=function" ./score 'f(' ')' 'g?' 'h?'
 claim "without lines, functions are missed" same 'Never called score.src g, h' \
