@@ -266,7 +266,7 @@ claim "a function without hits is hidden" same '[]' "$(figures skips.qprof hidde
 record groups.qprof 'main(' 4 'f!(' 5 'g(' 3 ')' 2 ')' 6 ')'
 # groups WORD FLAGS...: "name functions calls self total" of the rows, in their order
 groups() {
-    qprof report --by=$1 --format=json $2 groups.qprof |
+    qprof report --by="$1" --format=json ${2:-} groups.qprof |
         jq -r '.rows[] | "\(.name) \(.functions) \(.calls) \(.self) \(.total)"'
 }
 claim "by file: what a file called in itself through another one counts once" same \
