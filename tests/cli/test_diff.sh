@@ -86,6 +86,16 @@ claim "possible noise is shown" sh -c \
     "qprof diff --base a0.qprof a1.qprof a2.qprof --new a2.qprof a1.qprof a0.qprof |
         grep -qx 'No difference is more than chance.'"
 
+# The page has these figures of functions. The runs take 78, 81, 81 and 90, 93, 93 us: of the order of the command line
+# a1 and b1 are in the middle.
+qprof html --base a0.qprof a1.qprof a2.qprof --new b2.qprof b1.qprof b0.qprof -o sets.html >/dev/null
+sed -n '/ id="index">/,/<\/script>/{s/.* id="index">//;s/<\/script>.*//;p}' sets.html >sets.json
+claim "the page of two sets: the runs whose call paths it has" same \
+    '[["a1.qprof",3,81000],["b2.qprof",3,93000]]' "$(jq -c '[.base, .run | [.fileName, .runs, .total]]' sets.json)"
+claim "medians and noise, of the time and of the run time" same '[60000,"changed",50000,4818]' \
+    "$(jq -c '(.methods | map(.[0]) | index("hot")) as $i |
+        [.methods[$i][6], ["alike", "changed"][.changes[$i][0]], .changes[$i][3, 4]]' sets.json)"
+
 for i in 0 1 2; do
     record p$i.qprof 'main(' 7 'hot(' $((100 + 10 * i)) ')' ')'
     record q$i.qprof 'main(' 7 'hot(' $((105 + 10 * i)) ')' ')'
@@ -108,6 +118,13 @@ claim "one profile is too few" says 'expected two profiles' qprof diff base.qpro
 claim "three are too many" says 'expected two profiles' qprof diff base.qprof new.qprof a0.qprof
 claim "one side is too few" says 'expected two profiles' qprof diff --base base.qprof
 claim "both ways are too many" says 'too many operands' qprof diff a0.qprof --base base.qprof --new new.qprof
+claim "a page of three" says 'too many operands: a page shows one profile, or compares two; --base and --new' \
+    qprof html base.qprof new.qprof a0.qprof
+claim "a page with one side" says '--base: expected two sets of profiles' qprof html --base a0.qprof a1.qprof
+claim "a page of what cannot be compared" says 'counts.qprof: its figures are counts' \
+    qprof html --base a0.qprof counts.qprof --new b0.qprof
+claim "no timeline of several runs" says '--trace cannot be combined with several profiles' \
+    qprof html --trace=t.qtrace --base a0.qprof --new b0.qprof
 claim "a file that is none" says 'missing.qprof' qprof diff base.qprof missing.qprof
 claim "a form of text is not ignored where it is none" says \
     '--qxdiff is for text and cannot be combined with --format' \

@@ -32,6 +32,8 @@ claim "the beginning of a name" prints 'qprof: unknown option -collection in QPR
     with '-collection=x -output=a.qprof' 'f(' ')'
 claim "two mistakes" prints 'qprof: unknown option --tracemode2 in QPROF
 qprof: unknown option -zz in QPROF' with '--tracemode2=x -zz -output=a.qprof' 'f(' ')'
+claim "control characters are shown" prints 'qprof: unknown option -a?[31mb in QPROF' \
+    with "$(printf -- '-a\033[31mb') -output=a.qprof" 'f(' ')'
 claim "-quiet" prints '' with '-ouput=x -quiet -output=a.qprof' 'f(' ')'
 claim "a wrong value" prints 'qprof: -time=later: not one of exact|adaptive|sampled|none: nothing is recorded' \
     with '-time=later' 'f(' ')'
@@ -47,8 +49,8 @@ claim "and stays as it is" same '' "$(cat data)"
 claim "under qprof run" ends 0 env QPROF=-ouput=x qprof run -o a.qprof -- ./score 'f(' ')'
 claim "the mistake is printed once" same 1 "$(grep -c ouput err)"
 
-claim "no profile on standard output" ends 2 qprof run -o - -- ./score 'f(' ')'
-claim "as one line says" grep -Eq '^qprof run: a profile cannot be written to standard output .use -o FILE' err
+claim "the recorder does not write to standard output" ends 2 qprof run -output=- -- ./score 'f(' ')'
+claim "as one line says" grep -Fxq 'qprof run: the recorder does not write to standard output (use -o -, or -o ./-)' err
 claim "and no file has that name" test ! -e -
 
 # ---- profiles -----------------------------------------------------------------------------------

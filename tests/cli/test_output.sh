@@ -122,6 +122,8 @@ claim "also that of an export" sh -c \
     'qprof export --to=html -o e.html t.qprof && qprof html -o e.html b.qprof && cmp e.html t.html' >/dev/null 2>&1
 echo '<!doctype html><p>mine' >mine.html
 cp mine.html kept
+printf 'see %s' "$(head -c 8 b.qprof)" >mine.qprof
+claim "a text with the mark of profiles is none" says 'mine.qprof: is not a profile' qprof merge -o mine.qprof a.qprof b.qprof
 claim "but not a foreign one" stays 'mine.html: is another kind of file \(--force replaces it\)' \
     qprof html -o mine.html t.qprof
 cp notes.txt run.qprof

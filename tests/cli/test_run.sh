@@ -35,6 +35,33 @@ mkdir beside && mkfifo beside/a.qprof && mkdir beside/b.qprof
 claim "beside a pipe and a folder" ends 3 qprof run -o beside/c.qprof -- ./score 'main(' 1 exit=3
 claim "nothing is missed" same '' "$(grep -i 'not complete\|seek\|directory' err)"
 
+# ---- a profile that goes to a pipe --------------------------------------------------------------
+mkdir streams
+calls() { qprof report --format=json "$1" | jq -c '[.methods[] | [.name, .calls]] | sort'; }
+piped() { TMPDIR=$PWD/streams qprof run "$@"; }
+TMPDIR=$PWD/streams qprof run -o - -- sh -c 'echo printed; ./score "main(" 10 "f(" 1 ")" ")" exit=3' >piped.qprof 2>printed
+claim "the exit status is the program's" same 3 $?
+claim "standard output is the profile" same '[["f",1],["main",1]]' "$(calls piped.qprof)"
+claim "and nothing else" ends 0 qprof check piped.qprof
+claim "what the program prints goes to standard error, without a report" same printed "$(cat printed)"
+mkfifo pipe
+cat pipe >from_pipe.qprof &
+claim "a pipe" ends 0 piped -o pipe -- ./score 'main(' 'f(' 1 ')' ')'
+wait
+claim "... has the profile" same '[["f",1],["main",1]]' "$(calls from_pipe.qprof)"
+cat pipe >killed.qprof &
+claim "a program that is killed" ends 137 piped -o pipe -- sh -c './score "main(" "f(" 1 ")" kill'
+wait
+claim "... its calls too" same '[["f",1],["main",1]]' "$(calls killed.qprof)"
+claim "a pipe without a reader" says 'pipe: no program reads this pipe' piped -o pipe -- touch began
+claim "... is refused before the program starts" test ! -e began
+claim "another profile is named" sh -c "TMPDIR=$PWD/streams qprof run -o - -- sh -c './score \"main(\" 1 \")\"; ./score \"main(\" 1 \")\"' 2>&1 >two.qprof |
+    grep -qx 'qprof run: - got the first profile; 1 further file of this run left out (-o FILE keeps all)'"
+claim "nothing was recorded" ends 2 piped -o - -- true
+claim "no file is left" same '' "$(ls streams)"
+claim "a full device" says '/dev/full: No space left on device; the profile is still in .*streams/qprof-run' piped -o /dev/full -- ./score 'main(' 1 ')'
+claim "... and there it is" same '[["main",1]]' "$(calls streams/*/profile.qprof)"
+
 claim "the exit status is the program's" ends 3 qprof run -o three.qprof -- ./score 'main(' 1 exit=3
 claim "its profile is there" ends 0 qprof check three.qprof
 claim "-o names the profile" ends 0 qprof run -o 'a b%%.qprof' -- ./score 'main(' 1 ')'

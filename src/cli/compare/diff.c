@@ -280,9 +280,7 @@ const qp_command qp_command_diff = {
              "run times are compared.",
     .flags =
         (const qp_flag[]){
-            {"base", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.base), NULL,
-             "the runs before, up to the next option"},
-            {"new", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.new), NULL, "the runs after"},
+            QP_FLAGS_SIDES,
             QP_YES("paths", 0, diff.has_paths,
                    "comparison of call paths, instead of functions"),
             QP_YES("threads", 0, has_threads, "comparison of threads, by their names"),

@@ -204,6 +204,10 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
             "folders of sources that are not where the program found them")
 #define QP_FLAG_NO_SOURCES                                                                     \
     QP_YES("no-sources", 0, has_no_sources, "a page without the texts of sources")
+#define QP_FLAGS_SIDES                                                                         \
+    {"base", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.base), NULL,                         \
+     "the runs before, up to the next option"},                                                \
+        {"new", 0, QP_FLAG_FILES, "FILE...", QP_FLAG_AT(diff.new), NULL, "the runs after"}
 #define QP_FLAG_SINCE                                                                          \
     QP_TEXT("since", 0, "FILE", earlier, "profile of an earlier run, whose calls are compared")
 #define QP_FLAG_FILTER                                                                         \
@@ -349,6 +353,8 @@ void qp_complete(const qp_cli *cli, int n, char *const *words);
 
 /* "-", or not given. */
 bool qp_output_is_standard(const char *path);
+/* A pipe, as in -o >(gzip), a terminal or another device: what was written there cannot be taken back. */
+bool qp_output_is_stream(const char *path);
 
 /* May the command write a file there? Refused are its inputs and the sources of the program, by
  * whatever name, and without --force any other file that has content, except what the command

@@ -23,8 +23,7 @@ bool qp_output_is_standard(const char *path)
     return is_it;
 }
 
-/* A pipe, as in -o >(gzip), a terminal or another device: what was written there cannot be taken back. */
-static bool is_stream(const char *path)
+bool qp_output_is_stream(const char *path)
 {
     struct stat at;
     return stat(path, &at) == 0 && (S_ISFIFO(at.st_mode) || S_ISCHR(at.st_mode));
@@ -64,7 +63,9 @@ static bool has_mark(const char *path, const char *mark)
     begin[fd >= 0 ? qp_file_read_at(fd, begin, sizeof begin - 1, 0) : 0] = '\0';
     if (fd >= 0)
         close(fd);
-    return mark && strstr(begin, mark);
+    const char *at = mark ? strstr(begin, mark) : NULL;
+    return at &&
+           (at == begin || strcmp(mark, QP_MAGIC) != 0); /* a page has its mark further on */
 }
 
 static bool fail_exists(const qp_cli *cli, const char *path)
@@ -125,7 +126,7 @@ int qp_output_write(qp_cli *cli, const char *path, qp_output_writer *write, cons
     if (qp_output_is_standard(path))
         return write(data, &cli->out, &error) ? QP_EXIT_CLEAN
                                               : qp_cli_fail(cli, "%s", error.text);
-    if (is_stream(path))
+    if (qp_output_is_stream(path))
         return write_stream(cli, path, write, data);
     if (!qp_new_file_begin(&file, path, &why))
         return qp_cli_fail(cli, "%s: %s", path, why);

@@ -61,11 +61,30 @@ const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes)
  * @param path  its name; receives the one that it got @return false: a message was printed */
 bool qp_live_save(const qp_cli *cli, const char *live, char *path, size_t n_bytes);
 
+/* Copy a file to its end. @return 0, or an errno value */
+int qp_copy_bytes(int in, int out);
+
 /* "was killed by SIGSEGV" or "ended with status 1". @return to */
 const char *qp_child_end(const qp_child *child, char *to, size_t n_bytes);
 
 /* The path relative to the current folder, if it is below it. */
 const char *qp_shorter_path(const char *path);
+
+/* ---- a profile for a pipe: run_stream.c ------------------------------------------------------- */
+
+typedef struct {
+    const char *to;    /* as the command names it */
+    char folder[4096]; /* where the profile lies meanwhile */
+    char path[4096 + 32];
+    int out;
+} qp_run_stream;
+
+/* Is it standard output, a pipe or a device? */
+bool qp_run_stream_is(const char *output);
+/* Let the run write to a file, cli->args.output. @return false: a message was printed */
+bool qp_run_stream_begin(qp_cli *cli, qp_run_stream *s);
+/* Copy the profile, if there is one, and remove what the run wrote unless that failed. @return false: a message was printed */
+bool qp_run_stream_end(const qp_cli *cli, const qp_run_stream *s);
 
 /* Print every option of the recorder with its default. */
 void qp_recorder_list(const qp_screen *s);

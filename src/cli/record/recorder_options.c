@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text/buf.h"
 #include "cli/config/config.h"
 #include "format/options.h"
 #include "model/figures/figures.h"
@@ -105,7 +106,7 @@ static bool set_output(const qp_cli *cli, qp_recorder_words *w, const char *outp
         }
         w->output[n++] = '/';
     }
-    snprintf(w->output + n, sizeof w->output - n, "%s", output ? output : "%v.%p.qprof");
+    qp_text_format(w->output + n, sizeof w->output - n, "%s", output ? output : "%v.%p.qprof");
     return true;
 }
 
@@ -139,13 +140,14 @@ static bool check_output(const qp_cli *cli, const char *output, const char *give
     }
     if (strcmp(given, "-") == 0)
         return qp_cli_refuse(
-            cli, "a profile cannot be written to standard output (use -o FILE, or -o ./-)");
+            cli, "the recorder does not write to standard output (use -o -, or -o ./-)");
     if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode)))
         return qp_cli_refuse(cli, "%s: is a folder (use --output=FILE)",
                              *given ? given : output);
     if (lstat(output, &at) == 0 && !S_ISREG(at.st_mode))
-        return qp_cli_refuse(cli, "%s: is a link, a pipe or a device (name another file)",
-                             given);
+        return qp_cli_refuse(
+            cli, "%s: is a link, a pipe or a device (name another file, or a pipe by -o)",
+            given);
     if (!find_folder(output, folder) || access(folder, W_OK | X_OK) == 0)
         return true;
     return qp_cli_refuse(cli, "%s: cannot write a profile there: %s", folder, strerror(errno));

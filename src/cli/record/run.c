@@ -339,23 +339,25 @@ static void print_others(const qp_cli *cli, const qp_run_files *files)
 }
 
 /* @return exit status of the command, given the program's */
-static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_words *words)
+static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
+                        bool is_streamed)
 {
     qp_run_files files;
     int status =
         WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
     char end[64];
     bool is_good = qp_run_files_find(cli, child, words, &files);
-    if (is_good && files.n)
+    if (is_good && files.n && !is_streamed)
         print_result(cli, files.all[0].path);
-    else if (is_good && !files.n_running)
+    else if (is_good && !files.n && !files.n_running)
         qp_cli_warn(
             cli,
             "%s %s; no profile was written: if no line above says why, the program does "
             "not use libqprof, refused its options, cleared QPROF, or made no call to "
             "record (try: qprof run -- qlua SCRIPT)",
             cli->args.rest[0], qp_child_end(child, end, sizeof end));
-    print_others(cli, &files);
+    const qp_run_files running = {.running = files.running, .n_running = files.n_running};
+    print_others(cli, is_streamed ? &running : &files);
     if (!is_good || (!status && !files.n && !files.n_running))
         status = QP_EXIT_UNUSABLE;
     qp_run_files_fini(&files);
@@ -371,7 +373,7 @@ static const char *word_of_recording(const qp_args *a)
     return a->time ? "--time" : a->granularity ? "--granularity" : a->clock ? "--clock" : NULL;
 }
 
-static int sample_process(qp_cli *cli)
+static int sample_process(qp_cli *cli, bool is_streamed)
 {
     char path[4096];
     const char *word = word_of_recording(&cli->args);
@@ -383,20 +385,18 @@ static int sample_process(qp_cli *cli)
             word);
     if (!attach(cli, path, sizeof path))
         return QP_EXIT_UNUSABLE;
-    print_result(cli, path);
+    if (!is_streamed)
+        print_result(cli, path);
     return QP_EXIT_CLEAN;
 }
 
-static int run_run(qp_cli *cli)
+/* @param is_streamed  its report is for those who get the profile */
+static int record(qp_cli *cli, bool is_streamed)
 {
     qp_recorder_words words;
     qp_child child;
-    if (cli->args.has_list) {
-        qp_recorder_list(&cli->screen);
-        return QP_EXIT_CLEAN;
-    }
     if (cli->args.pid)
-        return sample_process(cli);
+        return sample_process(cli, is_streamed);
     if (cli->args.lasts)
         return qp_cli_fail(cli, "--for=%s: requires --pid (a program is recorded to its end)",
                            cli->args.lasts);
@@ -407,7 +407,22 @@ static int run_run(qp_cli *cli)
         return QP_EXIT_UNUSABLE;
     if (!qp_child_run(cli, cli->args.rest, words.words, &child))
         return QP_EXIT_UNUSABLE;
-    return show_profile(cli, &child, &words);
+    return show_profile(cli, &child, &words, is_streamed);
+}
+
+static int run_run(qp_cli *cli)
+{
+    qp_run_stream stream;
+    if (cli->args.has_list) {
+        qp_recorder_list(&cli->screen);
+        return QP_EXIT_CLEAN;
+    }
+    if (!qp_run_stream_is(cli->args.output))
+        return record(cli, false);
+    if (!qp_run_stream_begin(cli, &stream))
+        return QP_EXIT_UNUSABLE;
+    int status = record(cli, true);
+    return qp_run_stream_end(cli, &stream) ? status : QP_EXIT_UNUSABLE;
 }
 
 const qp_command qp_command_run = {
@@ -431,8 +446,8 @@ const qp_command qp_command_run = {
                 "measured quantity: elapsed, user, user+kernel, counts, ... (default elapsed)"),
             QP_TEXT("output", 'o', "FILE", output,
                     "name of the profile; %p is the process id, %n the number of the dataset "
-                    "(default "
-                    "PROGRAM.%p.qprof)"),
+                    "(default PROGRAM.%p.qprof); -: standard output, and what the program "
+                    "writes there goes to standard error; a pipe or device: without a report"),
             QP_ONE_OF("granularity", 'g', "function|basic-block|line", granularity,
                       "finest detail to collect (default line)"),
             QP_TEXT(

@@ -122,22 +122,27 @@ static void name_profile(const char *live, const qp_head *head, const qp_recorde
 
 /* ---- a process that did not seal its profile ----------------------------------------------- */
 
+int qp_copy_bytes(int in, int out)
+{
+    char bytes[1 << 16];
+    for (ssize_t n; (n = read(in, bytes, sizeof bytes)) != 0;) {
+        if (n < 0)
+            return errno;
+        for (ssize_t at = 0, done; at < n; at += done) {
+            done = write(out, bytes + at, (size_t)(n - at));
+            if (done <= 0)
+                return done < 0 ? errno : ENOSPC;
+        }
+    }
+    return 0;
+}
+
 /* Copy a file to a new one. @return 0, or an errno value; no file is left then */
 static int copy_file(const char *from, const char *to)
 {
-    char bytes[1 << 16];
     int in = open_profile(from);
     int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int error = in < 0 || out < 0 ? errno : 0;
-    for (ssize_t n = 1, done; !error && n > 0;) {
-        n = done = read(in, bytes, sizeof bytes);
-        if (n > 0)
-            done = write(out, bytes, (size_t)n);
-        if (done != n)
-            error = done < 0 ? errno : ENOSPC; /* the disk is full: a part was written */
-        else if (n < 0)
-            error = errno;
-    }
+    int error = in < 0 || out < 0 ? errno : qp_copy_bytes(in, out);
     if (out >= 0 && close(out) != 0 && !error)
         error = errno;
     if (out >= 0 && error)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/containers/alloc.h"
 #include "base/text/buf.h"
 #include "base/text/unit.h"
 #include "cli/core/cli.h"
@@ -59,22 +60,19 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
     return status;
 }
 
-/* Write the page, with the timeline of a trace if there is one.
- * @param base  NULL: nothing to compare with; base_path NULL as well */
-static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char *base_path)
+/* Write the page, with the timeline of a trace if there is one. */
+static int show(qp_cli *cli, const qp_model *m, qp_export_options *o)
 {
     char root[PATH_BYTES], at[QP_NUMBER_BYTES], size[QP_NUMBER_BYTES];
     qp_error error;
     qp_timeline timeline;
     qp_page_notes notes;
-    qp_export_options o = {.name = cli->path,
-                           .base = base,
-                           .base_name = base_path,
-                           .root = realpath(".", root),
-                           .sources = qp_page_notes_begin(cli, &notes),
-                           .is_apart = cli->args.has_threads};
+    o->name = cli->path;
+    o->root = realpath(".", root);
+    o->sources = qp_page_notes_begin(cli, &notes);
+    o->is_apart = cli->args.has_threads;
     if (!cli->args.trace.file)
-        return write_page(cli, m, &o);
+        return write_page(cli, m, o);
     if (!qp_timeline_open(&timeline, m, cli->args.trace.file, &error))
         return qp_cli_fail(cli, "%s", error.text);
     if (timeline.n_removed_bytes)
@@ -82,81 +80,178 @@ static int show(qp_cli *cli, const qp_model *m, const qp_model *base, const char
                     "%s: begins %s after the start: the first %s were removed (-trace-limit)",
                     cli->args.trace.file, qp_unit_time(at, timeline.begin),
                     qp_unit_size(size, timeline.n_removed_bytes));
-    o.timeline = &timeline;
-    int status = write_page(cli, m, &o);
+    o->timeline = &timeline;
+    int status = write_page(cli, m, o);
     qp_timeline_close(&timeline);
     return status;
 }
 
-/* Can the two be compared? @return false: a message was printed */
-static bool is_alike(const qp_cli *cli, const qp_model *base, const char *base_file,
-                     const qp_model *m)
+/* @return exit status; *to is NULL if it is QP_EXIT_UNUSABLE */
+static int load(qp_cli *cli, const char *file, qp_model **to)
 {
-    qp_error error = {0};
-    qp_diff *d = qp_diff_new(QP_DIFF_THREADS, false);
-    bool is_good = false;
-    if (d && !qp_diff_fits(d, base, &error))
-        qp_cli_fail(cli, "%s: %s", base_file, error.text);
-    else if (!d || !qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS))
-        qp_cli_fail_memory(cli);
-    else if (!(is_good = qp_diff_fits(d, m, &error)))
-        qp_cli_fail(cli, "%s: %s", cli->path, error.text);
-    qp_diff_free(d);
+    *to = NULL;
+    int status = qp_cli_load_collapsed(cli, file, to);
+    if (*to && !cli->args.has_arguments)
+        (*to)->run.arguments = "";
+    return status;
+}
+
+/* ---- runs that are compared ------------------------------------------------------------------ */
+
+typedef struct {
+    qp_cli *cli;
+    qp_diff *functions, *threads;
+    qp_model *shown[QP_DIFF_SIDES]; /* the runs whose call paths the page has */
+    int status;                     /* the worst of all files */
+} comparison;
+
+static bool take_status(comparison *c, int status)
+{
+    c->status = status > c->status ? status : c->status;
+    return c->status != QP_EXIT_UNUSABLE;
+}
+
+typedef struct {
+    uint64_t size; /* the run's time, or calls where times are not known */
+    size_t i;
+} candidate;
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    return x->size != y->size ? (x->size > y->size) - (x->size < y->size)
+                              : (x->i > y->i) - (x->i < y->i);
+}
+
+/* Put the run of median time at the end. @return false: one cannot be read */
+static bool choose_shown(comparison *c, qp_list *files)
+{
+    if (files->n < 2)
+        return true;
+    candidate *all = qp_alloc(files->n, sizeof *all);
+    bool is_good = all || take_status(c, qp_cli_fail_memory(c->cli));
+    for (size_t i = 0; is_good && i < files->n; i++) {
+        qp_model *m;
+        is_good = take_status(c, load(c->cli, files->items[i], &m));
+        if (is_good)
+            all[i] =
+                (candidate){m->run.has_times ? qp_model_ns(m, m->run.total) : m->run.calls, i};
+        qp_model_free(m);
+    }
+    if (is_good) {
+        qsort(all, files->n, sizeof *all, compare_sizes);
+        size_t last = files->n - 1, median = all[last / 2].i;
+        const char *shown = files->items[median];
+        files->items[median] = files->items[last];
+        files->items[last] = shown;
+    }
+    qp_free(all);
     return is_good;
 }
 
-/* @param m  NULL: none */
-static void leave_out_arguments(const qp_cli *cli, qp_model *m)
+/* Add a run, which stays in c->shown until the next one of its side. */
+static bool add_run(comparison *c, qp_diff_side side, const char *file)
 {
-    if (m && !cli->args.has_arguments)
-        m->run.arguments = "";
+    qp_error error = {0};
+    qp_model *m;
+    if (!take_status(c, load(c->cli, file, &m)))
+        return false;
+    qp_model_free(c->shown[side]);
+    c->shown[side] = m;
+    if (!qp_diff_fits(c->threads, m, &error))
+        return take_status(c, qp_cli_fail(c->cli, "%s: %s", file, error.text));
+    bool is_good =
+        (c->cli->args.has_threads ? qp_diff_add(c->functions, side, m, QP_ALL_THREADS)
+                                  : qp_diff_add_joined(c->functions, side, m)) &&
+        qp_diff_add(c->threads, side, m, QP_ALL_THREADS);
+    return is_good || take_status(c, qp_cli_fail_memory(c->cli));
 }
 
-/* @param base_file  NULL: nothing to compare with */
-static int show_files(qp_cli *cli, const char *base_file, const char *file)
+static bool add_side(comparison *c, qp_diff_side side, qp_list *files)
 {
-    qp_model *base = NULL, *m = NULL;
-    int status = base_file ? qp_cli_load_collapsed(cli, base_file, &base) : QP_EXIT_CLEAN;
-    int of_new = status == QP_EXIT_UNUSABLE ? status : qp_cli_load_collapsed(cli, file, &m);
-    leave_out_arguments(cli, base);
-    leave_out_arguments(cli, m);
-    if (of_new != QP_EXIT_UNUSABLE && (!base || is_alike(cli, base, base_file, m))) {
-        int written = show(cli, m, base, base_file);
-        of_new = written == QP_EXIT_CLEAN ? of_new : written;
-    } else {
-        of_new = QP_EXIT_UNUSABLE;
+    bool is_good = choose_shown(c, files);
+    for (size_t i = 0; is_good && i < files->n; i++)
+        is_good = add_run(c, side, files->items[i]);
+    return is_good;
+}
+
+/* A page of two runs or, with the call paths of one run a side, of two sets of runs. */
+static int compare_sides(qp_cli *cli, qp_list *base, qp_list *new)
+{
+    comparison c = {.cli = cli,
+                    .functions = qp_diff_new(QP_DIFF_FUNCTIONS, false),
+                    .threads = qp_diff_new(QP_DIFF_THREADS, false)};
+    bool is_good = (c.functions && c.threads) || take_status(&c, qp_cli_fail_memory(cli));
+    if (is_good && add_side(&c, QP_DIFF_BASE, base) && add_side(&c, QP_DIFF_NEW, new)) {
+        is_good = qp_diff_finish(c.functions) && qp_diff_finish(c.threads);
+        take_status(&c, is_good
+                            ? show(cli, c.shown[QP_DIFF_NEW],
+                                   &(qp_export_options){.base = c.shown[QP_DIFF_BASE],
+                                                        .base_name = base->items[base->n - 1],
+                                                        .functions = c.functions,
+                                                        .threads = c.threads})
+                            : qp_cli_fail_memory(cli));
+    }
+    qp_model_free(c.shown[QP_DIFF_BASE]);
+    qp_model_free(c.shown[QP_DIFF_NEW]);
+    qp_diff_free(c.functions);
+    qp_diff_free(c.threads);
+    return c.status;
+}
+
+/* @param file  NULL: the newest */
+static int show_file(qp_cli *cli, const char *file)
+{
+    qp_model *m;
+    int status = load(cli, file, &m);
+    if (status != QP_EXIT_UNUSABLE) {
+        int written = show(cli, m, &(qp_export_options){0});
+        status = written == QP_EXIT_CLEAN ? status : written;
     }
     qp_model_free(m);
-    qp_model_free(base);
-    return of_new > status ? of_new : status;
+    return status;
 }
 
 static int run_html(qp_cli *cli)
 {
     char **files = cli->args.operands;
     int n = cli->args.n_operands;
+    qp_list *base = &cli->args.diff.base, *new = &cli->args.diff.new;
+    const bool has_sets = base->n || new->n;
     cli->args.fold.follows_creators = !cli->args.has_threads;
-    if (n > 2)
+    if (has_sets && (n || !base->n || !new->n))
         return qp_cli_fail(
-            cli, "%s: too many operands: a page shows one profile, or compares two", files[2]);
-    if (n == 2 && cli->args.trace.file)
-        return qp_cli_fail(cli, "--trace cannot be combined with two profiles");
-    return show_files(cli, n == 2 ? files[0] : NULL, n ? files[n - 1] : NULL);
+            cli, "%s: expected two sets of profiles: qprof html --base A1 A2 A3 --new B1 B2 B3",
+            n         ? files[0]
+            : base->n ? "--base"
+                      : "--new");
+    if (n > 2)
+        return qp_cli_fail(cli,
+                           "%s: too many operands: a page shows one profile, or compares two; "
+                           "--base and --new compare sets of them",
+                           files[2]);
+    if ((n == 2 || has_sets) && cli->args.trace.file)
+        return qp_cli_fail(cli, "--trace cannot be combined with several profiles");
+    if (n == 2)
+        return compare_sides(cli, &(qp_list){{files[0]}, 1}, &(qp_list){{files[1]}, 1});
+    return has_sets ? compare_sides(cli, base, new) : show_file(cli, n ? files[0] : NULL);
 }
 
 const qp_command qp_command_html = {
     .name = "html",
-    .operands = "[[BASE] FILE] [-o FILE]",
+    .operands = "[[BASE] FILE] | --base FILE... --new FILE...",
     .summary = "one page for any browser; of two runs, what changed",
     .about = "Writes one self-contained page: flame graphs, functions, call tree, annotated "
              "sources, threads. It needs no network and no server. With two profiles it shows "
-             "what changed from BASE to FILE. Sources are in the page if they are the text "
+             "what changed from BASE to FILE; of two sets, medians of functions, and the call "
+             "paths of the run of median time. Sources are in the page if they are the text "
              "that was recorded, or lie below this folder or --source-path; which ones is "
              "printed: check them before you share the page.",
     .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output,
                                        "page to write; -: standard output (default: the "
                                        "profile's name with .html, in this "
                                        "folder; numbered if there is one)"),
+                               QP_FLAGS_SIDES,
                                QP_YES("force", 0, is_replacing,
                                       "replacement of a file that is not a page of qprof"),
                                QP_TEXT("trace", 0, "FILE", trace.file,
@@ -171,6 +266,7 @@ const qp_command qp_command_html = {
     .examples = "qprof html                        the newest profile here\n"
                 "qprof html run.qprof -o run.html\n"
                 "qprof html --trace=run.qtrace run.qprof\n"
-                "qprof html before.qprof after.qprof -o change.html",
+                "qprof html before.qprof after.qprof -o change.html\n"
+                "qprof html --base old-*.qprof --new new-*.qprof -o change.html",
     .run = run_html,
     .replaces = QP_PAGE_MARK};

@@ -7,16 +7,6 @@
 #include "base/text/buf.h"
 #include "export/page/profile.h"
 
-static qp_diff *compare(qp_diff_kind kind, const qp_model *base, const qp_model *m)
-{
-    qp_diff *d = qp_diff_new(kind, false);
-    if (d && qp_diff_add(d, QP_DIFF_BASE, base, QP_ALL_THREADS) &&
-        qp_diff_add(d, QP_DIFF_NEW, m, QP_ALL_THREADS) && qp_diff_finish(d))
-        return d;
-    qp_diff_free(d);
-    return NULL;
-}
-
 /* ---- call paths ------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -125,16 +115,13 @@ bool qp_html_compare(qp_html *page, qp_error *error)
 {
     if (!page->how->base)
         return true;
-    page->functions = compare(QP_DIFF_FUNCTIONS, page->merged_base, page->merged);
-    page->threads = compare(QP_DIFF_THREADS, page->how->base, page->m);
-    return (page->functions && page->threads && join_paths(page)) ||
-           qp_error_fail(error, "out of memory");
+    page->functions = page->how->functions;
+    page->threads = page->how->threads;
+    return join_paths(page) || qp_error_fail(error, "out of memory");
 }
 
 void qp_html_compare_end(qp_html *page)
 {
-    qp_diff_free(page->functions);
-    qp_diff_free(page->threads);
     qp_free(page->paths);
 }
 
@@ -153,10 +140,15 @@ static void write_method(qp_out *out, const qp_diff_row *row, uint32_t i)
 static void write_change(qp_out *out, const qp_diff_row *row, uint32_t i)
 {
     (void)i;
-    const qp_diff_figure *figures[] = {&row->calls, &row->self, &row->total};
+    const qp_diff_figure *figures[] = {&row->calls, &row->self, &row->total, &row->self_run,
+                                       &row->total_run};
+    enum { RUN_TIMES = 3 };
     qp_page_number(out, false, row->state);
-    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+        if (k >= RUN_TIMES)
+            qp_page_number(out, true, figures[k]->sides[QP_DIFF_NEW]);
         QP_PAGE_NUMBERS(out, true, figures[k]->sides[QP_DIFF_BASE], figures[k]->noise);
+    }
 }
 
 /* What only one of the runs knows of a thread, its number, state and depth, is left out. */

@@ -45,7 +45,7 @@ static void write_texts(qp_out *out, const qp_run_info *r, const char *name)
     }
 }
 
-static void write_numbers(qp_out *out, const qp_model *m)
+static void write_numbers(qp_out *out, const qp_model *m, uint32_t n_runs)
 {
     const qp_run_info *r = &m->run;
     const struct {
@@ -67,6 +67,7 @@ static void write_numbers(qp_out *out, const qp_model *m)
                    {"collectorTotal", qp_model_ns(m, r->collector_total)},
                    {"hidden", r->n_hidden},
                    {"fileBytes", r->file_bytes},
+                   {"runs", n_runs},
                    {"passes", r->n_passes},
                    {"period", r->sample_period_reached_ns}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -109,12 +110,14 @@ static void write_diagnostics(qp_out *out, const qp_run_info *r)
     qp_page_close(out);
 }
 
-/* "key":{...} */
-static void write_run(qp_out *out, const char *key, const qp_model *m, const char *name)
+/* "key":{...}
+ * @param n_runs  of those that are compared: on its side */
+static void write_run(qp_out *out, const char *key, const qp_model *m, const char *name,
+                      uint32_t n_runs)
 {
     qp_out_format(out, "\"%s\":{", key);
     write_texts(out, &m->run, name);
-    write_numbers(out, m);
+    write_numbers(out, m, n_runs);
     write_claims(out, &m->run);
     write_diagnostics(out, &m->run);
     qp_page_list(out, "losses", m->losses, m->n_losses);
@@ -272,10 +275,11 @@ static bool write_index(qp_out *out, const qp_html *page)
     const qp_export_options *how = page->how;
     qp_page_block(out, "index");
     qp_out_char(out, '{');
-    write_run(out, "run", m, how->name);
+    const uint32_t *n_runs = page->paths ? how->functions->n_runs : (const uint32_t[]){1, 1};
+    write_run(out, "run", m, how->name, n_runs[QP_DIFF_NEW]);
     if (page->paths) {
         qp_out_char(out, ',');
-        write_run(out, "base", how->base, how->base_name);
+        write_run(out, "base", how->base, how->base_name, n_runs[QP_DIFF_BASE]);
         qp_html_changes(out, page);
     } else {
         write_methods(out, page->merged);
@@ -436,24 +440,14 @@ static bool write_page(qp_out *out, const qp_html *page, qp_error *error)
     return true;
 }
 
-/* @return false: no memory */
-static bool merge_threads(qp_html *page)
-{
-    const qp_export_options *how = page->how;
-    page->merged = how->is_apart ? page->m : qp_model_joined(page->m);
-    if (how->base)
-        page->merged_base = how->is_apart ? how->base : qp_model_joined(how->base);
-    return page->merged && (page->merged_base || !how->base);
-}
-
 bool qp_export_html(const qp_model *m, qp_out *out, const qp_export_options *o, qp_error *error)
 {
     qp_html page = {.m = m, .how = o, .timeline = o->base ? NULL : o->timeline};
+    page.merged = o->is_apart ? m : qp_model_joined(m);
     bool is_good = qp_page_is_there(&qp_page_profile, error) &&
-                   (merge_threads(&page) || qp_error_fail(error, "out of memory")) &&
+                   (page.merged || qp_error_fail(error, "out of memory")) &&
                    qp_html_compare(&page, error) && write_page(out, &page, error);
     qp_html_compare_end(&page);
     qp_model_joined_end(page.merged, m);
-    qp_model_joined_end(page.merged_base, o->base);
     return is_good;
 }

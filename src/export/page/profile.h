@@ -21,11 +21,10 @@ typedef struct {
 typedef struct {
     const qp_model *m;
     const qp_export_options *how;
-    /* the run, and the one to compare with, as reports show them: with merged threads */
-    const qp_model *merged, *merged_base;
+    const qp_model *merged;      /* the run as reports show it: with merged threads */
     const qp_timeline *timeline; /* NULL: there is none, or two runs are shown */
     /* of two runs; else NULL and 0 */
-    qp_diff *functions, *threads;
+    const qp_diff *functions, *threads;
     qp_html_path
         *paths; /* 0: the whole runs; the threads' roots, as their rows; callers first */
     uint32_t n_paths;

@@ -148,6 +148,9 @@ typedef struct {
     const char *name;     /* of the profile: its path */
     const qp_model *base; /* a run to compare with, which fits: model/combine/combine.h */
     const char *base_name;
+    /* With base: the comparison of all runs of both sides, these two added last; functions as reports
+     * show them, with merged threads unless is_apart */
+    const struct qp_diff *functions, *threads;
     const qp_timeline *timeline; /* of the run */
     const char *root;            /* absolute: sources below it may be shown */
     qp_page_sources sources;

@@ -160,7 +160,7 @@ typedef struct {
     qp_diff_figure self_run, total_run; /* on the processor; where has_waits */
 } qp_diff_row;
 
-typedef struct {
+typedef struct qp_diff {
     qp_diff_kind kind;
     bool has_noise;  /* several runs, or estimated times: else the noise is unknown */
     bool has_times;  /* in all runs; else only calls are compared, and times are 0 */
@@ -193,6 +193,9 @@ enum { QP_DIFF_NO_THREAD = UINT32_MAX };
  *                that is compared, and nothing is in it
  * @return false: no memory */
 bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thread);
+
+/* The same of functions, as reports show them: with merged threads. @return false: no memory */
+bool qp_diff_add_joined(qp_diff *d, qp_diff_side side, const qp_model *m);
 
 /* The row of a thread. @return 0: there is none */
 uint32_t qp_diff_thread(const qp_diff *d, const char *name);

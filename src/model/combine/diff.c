@@ -586,6 +586,14 @@ bool qp_diff_add(qp_diff *d, qp_diff_side side, const qp_model *m, uint32_t thre
     return is_ok;
 }
 
+bool qp_diff_add_joined(qp_diff *d, qp_diff_side side, const qp_model *m)
+{
+    const qp_model *joined = qp_model_joined(m);
+    bool is_good = joined && qp_diff_add(d, side, joined, QP_ALL_THREADS);
+    qp_model_joined_end(joined, m);
+    return is_good;
+}
+
 uint32_t qp_diff_thread(const qp_diff *d, const char *name)
 {
     identity wanted = {name, "", "", 0, 0, 0, 0};

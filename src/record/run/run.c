@@ -142,10 +142,12 @@ void qp_recorder_log(const char *format, ...)
 
 void qp_recorder_tell(const char *text)
 {
+    char line[QP_ERROR_BYTES];
     struct pollfd to = {.fd = 2, .events = POLLOUT};
     struct stat st;
     bool is_file = fstat(2, &st) == 0 && S_ISREG(st.st_mode);
     if (poll(&to, 1, 0) != 1 || (is_file && (fcntl(2, F_GETFL) & O_ACCMODE) == O_RDWR))
         return; /* a full pipe; or a file of the host, which has closed standard error */
-    write_line(2, text);
+    qp_plain(text, strlen(text), line, sizeof line); /* it may have words of the environment */
+    write_line(2, line);
 }

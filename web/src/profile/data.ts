@@ -23,8 +23,12 @@ interface IndexBlock {
         name: string, module: string, file: string, line: number, calls: number, self: number, total: number,
         min: number, max: number, selfHalf: number, totalHalf: number, hits: number, resumes?: number,
     ][];
-    /** Of each method: state, then calls, self, total of the base, each with its noise. */
-    changes?: [number, number, number, number, number, number, number][];
+    /** Of each method: state, then calls, self, total of the base, each with its noise; of self and total run time that
+     * of the run, of the base, and the noise. */
+    changes?: [
+        state: number, calls: number, callsNoise: number, self: number, selfNoise: number, total: number, totalNoise: number,
+        selfRun: number, baseSelfRun: number, selfRunNoise: number, totalRun: number, baseTotalRun: number, totalRunNoise: number,
+    ][];
     files: [path: string, self: number, nMethods: number][];
     nodes: number;
     findings: Finding[];
@@ -80,6 +84,8 @@ export interface Run {
     /** Functions that were folded into their callers before the page was made. */
     hidden: number;
     fileBytes: number;
+    /** How many were compared on its side. The call paths are those of this one, the functions' figures medians. */
+    runs: number;
     passes: number;
     period: number;
     isVirtual: boolean;
@@ -118,6 +124,8 @@ const states: State[] = ["alike", "changed", "new", "gone"];
 export interface Change extends Figures {
     state: State;
     noise: Figures;
+    /** Times on the processor. */
+    run: Record<"now" | "before" | "noise", Figures>;
 }
 
 export interface Method extends Figures {
@@ -183,17 +191,23 @@ export interface Index {
     measure: Measure;
 }
 
-function changeOf(raw: NonNullable<IndexBlock["changes"]>[number]): Change {
+function changeOf(raw: NonNullable<IndexBlock["changes"]>[number], now: number): Change {
     const [state, calls, callsNoise, self, selfNoise, total, totalNoise] = raw;
+    const [selfRun, baseSelfRun, selfRunNoise, totalRun, baseTotalRun, totalRunNoise] = raw.slice(7);
     const noise = { calls: callsNoise, self: selfNoise, total: totalNoise };
-    return { state: states[state], calls, self, total, noise };
+    const run = {
+        now: { calls: now, self: selfRun, total: totalRun },
+        before: { calls, self: baseSelfRun, total: baseTotalRun },
+        noise: { calls: callsNoise, self: selfRunNoise, total: totalRunNoise },
+    };
+    return { state: states[state], calls, self, total, noise, run };
 }
 
 function methodsOf(raw: IndexBlock): Method[] {
     return raw.methods.map(
         ([name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits, resumes = 0], index) => ({
             index, name, module, file, line, calls, self, total, min, max, selfHalf, totalHalf, hits, resumes,
-            base: raw.changes && changeOf(raw.changes[index]),
+            base: raw.changes && changeOf(raw.changes[index], calls),
         }),
     );
 }

@@ -52,16 +52,27 @@ function stateOf(now: Figures, before: Figures, noise: Figures): State {
     return isOutside("calls") || isOutside("self") ? "changed" : "alike";
 }
 
+/** Figures of one call, intervals and resumes: what only whole runs and their time have. */
+const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0, resumes: 0 };
+
+/** The functions of two runs with their run times: medians, where there are several runs a side. */
+export function withRunTimes(methods: Method[]): Method[] {
+    return methods.map((method) => {
+        const { now, before, noise } = method.base!.run;
+        return { ...method, ...none, ...now, base: { ...method.base!, ...before, noise, state: stateOf(now, before, noise) } };
+    });
+}
+
 /** Functions as they are on the paths below root. Figures of one call and intervals are of the whole
  * run, and left out; so are hits, where not all calls were some. */
 export function functionsOf(index: Index, tree: Tree, root: number): Method[] {
     const sides = tree.baseTicks ? [tree.ticks, tree.baseTicks] : [tree.ticks];
     const [now, before] = sums(tree, root, index.methods.length, sides);
-    const none = { min: 1, max: 0, selfHalf: 0, totalHalf: 0, resumes: 0 };
-    const noiseOf = ({ noise }: Change) => (index.measure === "time" ? noise : { ...noise, self: 0, total: 0 });
+    const noiseOf = ({ noise, run }: Change) =>
+        index.measure === "time" ? noise : index.measure === "run" ? run.noise : { ...noise, self: 0, total: 0 };
     const changeOf = (change: Change, i: number) => {
         const noise = noiseOf(change);
-        return { ...before[i], noise, state: stateOf(now[i], before[i], noise) };
+        return { ...change, ...before[i], noise, state: stateOf(now[i], before[i], noise) };
     };
     const hitsOf = (method: Method, i: number) => (method.hits === method.calls ? now[i].calls : 0);
     return index.methods.map((method, i) => ({ ...method, ...none, ...now[i], hits: hitsOf(method, i), base: method.base && changeOf(method.base, i) }));

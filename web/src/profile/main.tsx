@@ -13,7 +13,7 @@ import { themeOf, useTheme } from "../common/theme";
 import { visibleText } from "../common/visible";
 import { Changes } from "./changes";
 import { type Index, type Method, type Recording, readIndex, readRecording } from "./data";
-import { functionsOf, withWaits } from "./flat";
+import { functionsOf, withRunTimes, withWaits } from "./flat";
 import { Flame } from "./flame";
 import { FunctionPage } from "./function";
 import { Inverted } from "./inverted";
@@ -96,8 +96,9 @@ function useFolded(tree: Tree | undefined, { focus, hidden, thread, joinsRecursi
 function useMethods(index: Index, tree: Tree | undefined, { focus, hidden, thread }: Filter): Method[] {
     return useMemo(() => {
         if (!tree || !index.hasTree) return index.methods;
-        const isWhole = !focus && !hidden.length && !thread && index.measure === "time";
-        if (!isWhole) return functionsOf(index, tree, thread);
+        const isWhole = !focus && !hidden.length && !thread;
+        if (isWhole && index.base && index.measure === "run") return withRunTimes(index.methods);
+        if (!isWhole || index.measure !== "time") return functionsOf(index, tree, thread);
         return tree.off ? withWaits(index.methods, tree) : index.methods;
     }, [index, tree, thread]);
 }

@@ -28,9 +28,10 @@ function Tile({ name, value, note }: { name: string; value: string; note?: strin
 function Comparison({ index, base }: { index: Index; base: Run }) {
     const { run, methods } = index;
     const number = (state: string) => methods.filter((m) => m.index > 0 && m.base?.state === state).length;
+    const before = visibleText(base.fileName) || nameOf(base);
     return (
         <section class="tiles" aria-label="Summary">
-            {index.hasTimes && <Tile name="Time before" value={time(run, base.total)} note={visibleText(base.fileName) || nameOf(base)} />}
+            {index.hasTimes && <Tile name="Time before" value={time(run, base.total)} note={base.runs > 1 ? `${before}, median of ${base.runs}` : before} />}
             {index.hasTimes && <Tile name="Time" value={time(run, run.total)} note={changeOf(run, base.total, run.total)} />}
             {index.hasTimes && isWaiting(index) && (
                 <Tile name="Run time" value={time(run, run.total - run.off)} note={changeOf(run, base.total - base.off, run.total - run.off)} />
@@ -91,6 +92,10 @@ export function Warnings({ index, onMore }: { index: Index; onMore: () => void }
     if (run.hidden) parts.push(`${things(run.hidden, "function")} folded into callers`);
     if (index.hasTimes && recorded.some((of) => of.mode !== run.mode))
         parts.push(`${recorded.map((of) => of.mode).join(" before, ")} after: times of different modes may differ by themselves`);
+    if (index.base && run.runs + index.base.runs > 2)
+        parts.push(
+            `figures of functions are medians of ${things(index.base.runs, "run")} before and ${run.runs} after; call paths are those of the run of median time`,
+        );
     if (recorded.some((of) => of.isFromEdges)) parts.push("call paths are estimated from callers and callees");
     if (!index.hasTree) parts.push("no call paths were recorded, only functions");
     if (n) parts.push(things(n, "diagnostic"));
