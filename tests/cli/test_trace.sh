@@ -82,6 +82,13 @@ check "$(qprof trace dump --format=csv values.qprof | tr -d '\r' | grep ,value, 
 2,"{}","table",""
 0,"7","int","Return Value"'
 
+about "sorted records without a comment have none"
+long=$(printf %79s '' | tr ' ' x)
+QPROF="-output=long.qprof -collect=profile,trace -config=values.conf" ./score "=1:string:$long" 'f(' ')' \
+    '=1:string:a' 'f(' ')' "=1:string:b:$long" 'f(' ')'
+check "$(qprof trace dump --sort=text --format=json long.qprof |
+    jq -sc '[.[]|select(.op=="value")|[(.text|length),(.comment//""|length)]]')" = '[[1,0],[1,79],[79,0]]'
+
 about "flow is in order, indented"
 qprof trace flow --thread=1 run.qtrace | awk '{ print $3 }' | tr '\n' ' ' >flow
 check "$(cat flow)" = ".main_1. main f g f h "

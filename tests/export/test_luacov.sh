@@ -83,4 +83,8 @@ sed 's/ 3 0 $/ 3 /' stats.out >cut.out
 claim "a file that was cut off is refused" same \
     "qprof report: cut.out: line 2: not as many counts as lines" \
     "$("$QPROF_BIN/qprof" report cut.out 2>&1)"
+sed '2s/^1 1 /1 18446744073709551616 /' stats.out >large.out
+claim "a count that is too large is named" same \
+    "qprof report: large.out: line 2: count 2 is not a number from 0 to 2^63 - 1" \
+    "$("$QPROF_BIN/qprof" report large.out 2>&1)"
 finish

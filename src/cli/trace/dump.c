@@ -257,11 +257,10 @@ static int compare(const void *a, const void *b, void *data)
     return order ? order : QP_ORDER(x, y);
 }
 
+/* An empty one as well: it lies in what the next record overwrites. */
 static void keep_text(dump *d, const char **text)
 {
-    if (!**text)
-        return;
-    const char *copy = qp_arena_text(&d->texts, *text);
+    const char *copy = **text ? qp_arena_text(&d->texts, *text) : "";
     d->failed |= !copy;
     *text = copy ? copy : "";
 }

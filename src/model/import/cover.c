@@ -3,6 +3,7 @@
  *
  * Both become functions with blocks, which are written as a profile of coverage alone. A block is a line
  * and its count; luacov has no functions, so each file is one. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/containers/alloc.h"
@@ -57,6 +58,13 @@ typedef struct {
 static bool refuse(cover *c, const char *what)
 {
     return qp_error_fail(c->error, "line %zu: %s", c->n_line, what);
+}
+
+static bool refuse_count(cover *c, uint64_t n)
+{
+    return qp_error_fail(c->error,
+                         "line %zu: count %" PRIu64 " is not a number from 0 to 2^63 - 1",
+                         c->n_line, n);
 }
 
 static const char *text_of(cover *c, span s)
@@ -431,7 +439,7 @@ static bool take_counts(cover *c, const char *file, uint64_t n_lines, span count
     qp_error unused;
     size_t first = c->blocks.n;
     line_kind *kinds = NULL;
-    bool has_source = qp_source_read(file, 0, &none, &source, &unused);
+    bool has_source = qp_source_read(file, 0, &none, &source, &unused), is_good = true;
     if (has_source)
         kinds = qp_alloc_zeroed(source.n_lines + 1, sizeof *kinds);
     if (kinds)
@@ -443,7 +451,8 @@ static bool take_counts(cover *c, const char *file, uint64_t n_lines, span count
     while (at < counts.end) {
         const char *blank = memchr(at, ' ', (size_t)(counts.end - at));
         span word = {at, blank ? blank : counts.end};
-        if (!number_of(word, &count) || count > INT64_MAX)
+        is_good = number_of(word, &count) && count <= INT64_MAX;
+        if (!is_good)
             break;
         bool is_missed = kinds && line < source.n_lines && kinds[line] == LINE_CODE;
         if (count || is_missed)
@@ -454,7 +463,9 @@ static bool take_counts(cover *c, const char *file, uint64_t n_lines, span count
     if (has_source)
         qp_source_fini(&source);
     qp_free(kinds);
-    if (line != n_lines || at < counts.end)
+    if (!is_good)
+        return refuse_count(c, line + 1);
+    if (line != n_lines)
         return refuse(c, "not as many counts as lines");
     add_function(c, qp_import_base_name(file), file, 0, first);
     return true;
