@@ -167,6 +167,8 @@ static bool is_cut(const char *path, int fd)
 static bool is_file(const char *path, qp_store_access wanted, qp_error *error)
 {
     const char *why;
+    if (!*path)
+        return qp_error_fail(error, "the store has no name");
     if (wanted == QP_STORE_WRITE && access(path, F_OK) != 0 && errno == ENOENT)
         return true;
     int fd = qp_file_open(path, &why);
@@ -178,6 +180,26 @@ static bool is_file(const char *path, qp_store_access wanted, qp_error *error)
     return is_whole;
 }
 
+/* SQLite takes "", ":memory:" and "file:..." for other things than files of these names.
+ * @return a buffer */
+static char *name_file(const char *path)
+{
+    const size_t n_bytes = strlen(path) + sizeof "./";
+    char *name = qp_alloc(n_bytes, 1);
+    if (name)
+        snprintf(name, n_bytes, "%s%s", *path == '/' ? "" : "./", path);
+    return name;
+}
+
+static bool connect(qp_store *s, const char *path, int flags, qp_error *error)
+{
+    char *name = name_file(path);
+    const int code = name ? sqlite3_open_v2(name, &s->db, flags, NULL) : SQLITE_NOMEM;
+    qp_free(name);
+    return code == SQLITE_OK ||
+           (s->db ? qp_store_fail(s, error) : qp_error_fail(error, "out of memory"));
+}
+
 qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *error)
 {
     const int flags = access == QP_STORE_READ ? SQLITE_OPEN_READONLY
@@ -187,9 +209,7 @@ qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *erro
     bool is_good = s ? is_file(path, access, error) : qp_error_fail(error, "out of memory");
     const mode_t mask = umask(0077); /* for its owner alone, as profiles are */
     if (is_good)
-        is_good = (sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK ||
-                   (s->db ? qp_store_fail(s, error) : qp_error_fail(error, "out of memory"))) &&
-                  prepare_access(s, access, error);
+        is_good = connect(s, path, flags, error) && prepare_access(s, access, error);
     umask(mask);
     if (is_good)
         return s;

@@ -178,6 +178,28 @@ head -c 20000 s.db >cutoff.db
 claim "a store that was cut" says 'cutoff.db: damaged: it was cut short' qprof store list cutoff.db
 claim "nor is a damaged profile added up" says 'profile 1 of the store: damaged' qprof store top bad3.db
 
+# name_is_a_file NAME: a store of this name is a file
+name_is_a_file() {
+    ends 0 qprof store import "$1" a.qprof && [ -f "./$1" ] && qprof store check "$1"
+}
+for name in :memory: file:zz.db 'file:mem.db?mode=memory'; do
+    claim "$name is a file" name_is_a_file "$name"
+done
+claim "no name" says 'the store has no name' qprof store import '' a.qprof
+claim "none fits" same "No profiles match" "$(qprof store list --service=none s.db)"
+
+# the same run, saved twice
+a_later_state() {
+    rm -f later.db
+    cp a.qprof early.qprof
+    qprof store import later.db early.qprof >/dev/null
+    sql later.db "UPDATE profile SET ended_at = ended_at - 1"
+    ends 0 qprof store import later.db a.qprof &&
+        same "later.db: 1 profile replaced by a later state of its run" "$(cat out)" &&
+        qprof store check later.db
+}
+claim "a later state replaces" a_later_state
+
 # ---- killed, and two at once ------------------------------------------------------------------------------
 for i in 1 2 3 4 5 6 7 8; do record "k$i.qprof" 'main(' $i "f$i(" 2 ')' ')'; done
 qprof merge -o k-sum.qprof k?.qprof >/dev/null
@@ -264,8 +286,30 @@ END
         qprof store top --format=json k.db | figures /dev/stdin | cmp - k-want
 }
 claim "a push that is killed at any moment loses and doubles nothing" pushing_is_killed "${KILLS:-8}"
+a_store_in_memory_is_a_file() {
+    rm -rf sm && mkdir sm && cp a.qprof sm/ && rm -f :memory:
+    ends 0 qprof push --spool=sm --to=sqlite::memory: && [ -f :memory: ] &&
+        same 2 "$(qprof store list --format=json :memory: | jq '.profiles[].calls')"
+}
+claim "what was pushed is in a file" a_store_in_memory_is_a_file
+store_among_profiles() {
+    rm -rf in && mkdir in && ln -s in in-link && ln -s in/x.qprof x.db && qprof store import in/x.qprof a.qprof
+    for store in in/x.qprof in/y.qprof in-link/y.qprof x.db; do
+        ends 2 qprof push --spool=in --to=sqlite:$store &&
+            grep -q 'a store in the folder of profiles would be taken for one' err || return 1
+    done
+    same x.qprof "$(ls in)" && (cd in && ends 2 qprof push --spool=. --to=sqlite:x.qprof)
+}
+claim "a store is not pushed into itself" store_among_profiles
+not_files_stay() {
+    rm -rf odd && mkdir -p odd/f.qprof && ln -s ../a.qprof odd/l.qprof && mkfifo odd/p.qprof
+    ends 1 qprof push --spool=odd --to=sqlite:odd.db && same "odd: 0 profiles pushed, 3 left" "$(cat out)" &&
+        same "odd/f.qprof odd/l.qprof odd/p.qprof" \
+            "$(sed -n 's/.*\(odd[^:]*\): not a file; it stays$/\1/p' err | tr '\n' ' ' | sed 's/ $//')"
+}
+claim "links, folders and pipes are named and stay" not_files_stay
 claim "an unknown store" says '--to=http://x: expected sqlite:FILE' qprof push --spool=spool --to=http://x
-claim "a folder that does not exist" says 'nil: No such file' qprof push --spool=nil --to=sqlite:p.db
+claim "a folder that does not exist" says 'nil: no such folder' qprof push --spool=nil --to=sqlite:p.db
 
 # ---- answers ------------------------------------------------------------------------------------------------
 # a: 2 calls, 8 us; b: 4 calls, 14 us; c: 2 calls, 10 us

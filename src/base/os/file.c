@@ -19,7 +19,7 @@ const char *qp_file_reason(int error, bool is_new)
         const char *of_existing, *of_new; /* NULL: the system's text */
     } reasons[] = {
         {{ENOENT, ENOTDIR}, "no such file", "no such folder"},
-        {{EACCES, EPERM}, "may not be read", "the folder may not be written to"},
+        {{EACCES, EPERM}, "permission denied", "the folder may not be written to"},
         {{ENXIO, ENODEV}, "is not a plain file", NULL}, /* ENXIO: a socket */
         {{EMFILE, ENFILE}, "too many files are open", NULL},
         {{EROFS, EROFS}, NULL, "the file system may not be written to"},

@@ -67,7 +67,7 @@ static bool print_series(const qp_cli *cli, const void *data)
     for (size_t i = 0; i < s->n; i++)
         most = s->rows[i].self > most ? s->rows[i].self : most;
     if (!s->n) {
-        qp_out_text(cli->screen.out, "No profile of the store fits\n");
+        qp_out_text(cli->screen.out, "No profiles match\n");
         return true;
     }
     qp_listing_begin(&l, &cli->screen, series_fields, NULL, QP_FIELDS_ALL,
@@ -358,9 +358,9 @@ const qp_command qp_command_store_dead = {
     .operands = "STORE",
     .summary = "functions that no profile called",
     .about =
-        "Lists functions that are known to some of the profiles that are chosen and that none "
-        "of them called. Functions that were not called are known to profiles that were "
-        "recorded with -collect=profile,coverage.",
+        "Lists functions that appear in a chosen profile but were called in none. Functions "
+        "that were not called appear in profiles that were recorded with "
+        "-collect=profile,coverage.",
     .flags = (const qp_flag[]){QP_STORE_FLAGS_CHOICE, QP_STORE_FLAG_FORCE, QP_FLAG_FORMAT,
                                QP_FLAGS_COMMON},
     .examples = "qprof store dead --service=web --since=30d fleet.db",

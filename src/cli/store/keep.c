@@ -56,7 +56,7 @@ static bool print_list(const qp_cli *cli, const void *data)
         return qp_rows_text(&cli->screen, &rows, c,
                             "number ended service version host calls size file", QP_FIELDS_ALL,
                             QP_UNIT_NONE);
-    qp_out_text(cli->screen.out, "No profile of the store fits\n");
+    qp_out_text(cli->screen.out, "No profiles match\n");
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +28,34 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static bool is_profile_name(const char *name)
+{
+    return *name != '.' && strstr(name, ".qprof");
+}
+
+/* Would the store be taken for a profile of the folder? */
+static bool is_among_profiles(const pusher *x, const char *store)
+{
+    char real[PATH_MAX], folder[PATH_MAX + 4];
+    struct stat a, b;
+    const char *path = realpath(store, real) ? real : store, *slash = strrchr(path, '/'),
+               *name = slash ? slash + 1 : path;
+    snprintf(folder, sizeof folder, "%.*s.", (int)(name - path), path);
+    return is_profile_name(name) && stat(folder, &a) == 0 && stat(x->spool, &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /* The profiles that a recorder has finished appear under their names at once; hidden ones are not.
  * @param names  an empty buffer of const char * @return false: a message was printed */
 static bool list_names(const pusher *x, qp_buf *names, qp_arena *arena)
 {
     DIR *folder = opendir(x->spool);
     if (!folder)
-        return qp_cli_refuse(x->cli, "%s: %s", x->spool, strerror(errno));
+        return qp_cli_refuse(x->cli, "%s: %s", x->spool,
+                             errno == ENOENT ? "no such folder" : strerror(errno));
     bool is_good = true;
     for (struct dirent *entry = readdir(folder); entry && is_good; entry = readdir(folder)) {
-        if (entry->d_name[0] == '.' || !strstr(entry->d_name, ".qprof"))
+        if (!is_profile_name(entry->d_name))
             continue;
         const char **name = qp_buf_add(names);
         if (name)
@@ -102,8 +121,13 @@ static bool push_file(pusher *x, const char *store, const char *name)
     struct stat before;
     uint64_t calls;
     if (snprintf(path, sizeof path, "%s/%s", x->spool, name) >= (int)sizeof path ||
-        lstat(path, &before) != 0 || !S_ISREG(before.st_mode))
-        return true; /* another push was faster, or it is a folder */
+        lstat(path, &before) != 0)
+        return true; /* another push was faster */
+    if (!S_ISREG(before.st_mode)) {
+        qp_cli_warn(x->cli, "%s: not a file; it stays", path);
+        x->n_left++;
+        return true;
+    }
     switch (qp_store_import(x->store, path, &calls, &error)) {
     case QP_IMPORT_ADDED:
     case QP_IMPORT_REPLACED:
@@ -187,7 +211,13 @@ static int run_push(qp_cli *cli)
                            cli->args.operands[0]);
     if (strncmp(to, scheme, sizeof scheme - 1) != 0 || !to[sizeof scheme - 1])
         return qp_cli_fail(cli, "--to=%s: expected sqlite:FILE", to);
-    return push_all(&x, to + sizeof scheme - 1);
+    to += sizeof scheme - 1;
+    if (is_among_profiles(&x, to))
+        return qp_cli_fail(cli,
+                           "%s: a store in the folder of profiles would be taken for one: give "
+                           "it another name",
+                           to);
+    return push_all(&x, to);
 }
 
 const qp_command qp_command_push = {

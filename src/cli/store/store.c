@@ -39,12 +39,16 @@ static void print_tally(const qp_cli *cli, const tally *t)
     char text[QP_NUMBER_BYTES];
     qp_out *out = cli->screen.out;
     qp_screen_name(&cli->screen, cli->args.operands[0], 0);
-    qp_out_format(out, ": %s added", qp_unit_things(text, t->n_added, "profile"));
-    if (t->n_added || t->n_replaced)
+    qp_out_text(out, ": ");
+    if (t->n_added || !t->n_replaced)
+        qp_out_format(out, "%s added", qp_unit_things(text, t->n_added, "profile"));
+    if (t->n_added)
         qp_out_format(out, " with %s", qp_unit_things(text, t->calls, "call"));
     if (t->n_replaced)
-        qp_out_format(out, ", %s replaced by later states of their runs",
-                      qp_unit_count(text, t->n_replaced));
+        qp_out_format(out, "%s%s replaced by %s", t->n_added ? ", " : "",
+                      qp_unit_things(text, t->n_replaced, "profile"),
+                      t->n_replaced == 1 ? "a later state of its run"
+                                         : "later states of their runs");
     if (t->n_known)
         qp_out_format(out, ", %s in it already", qp_unit_count(text, t->n_known));
     if (t->n_refused)
@@ -64,7 +68,6 @@ static bool import(const qp_cli *cli, qp_store *s, const char *file, tally *t)
         break;
     case QP_IMPORT_REPLACED:
         t->n_replaced++;
-        t->calls += calls;
         break;
     case QP_IMPORT_KNOWN:
         t->n_known++;
