@@ -48,6 +48,15 @@ claim "counts" same '1:1 3:1 4:2 5:0 6:2 7:1 9:1 10:1 12:1 13:0 14:1 16:1' \
 claim "branches" same '4:0:0 4:0:2 6:0:1 6:0:1' "$(qprof cover report --format=json run.qprof |
     jq -r '[.files[] | select(.path == "src/calc.lua") | .branches[] | "\(.line):\(.block):\(.hits)"] | sort | join(" ")')"
 claim "what was missed" same '    5, 13, 4->5' "$(qprof cover report --uncovered run.qprof | grep -A1 '^  src/calc' | tail -1)"
+qprof cover export --to=purecov -o run.pcov run.qprof
+claim "branches are not compared with an export that does not know them" same "0 of 2 files changed; 87.5 % of all lines became 87.5 %
+branches were not compared: only one of the profiles has them" "$(qprof cover diff run.pcov run.qprof)"
+qprof cover export --to=luacov -o luacov.stats.out run.qprof
+claim "nor are functions with the statistics of luacov" same "0 of 2 files changed; 87.5 % of all lines became 87.5 %
+branches were not compared: only one of the profiles has them
+functions were not compared: only one of the profiles has them" "$(qprof cover diff luacov.stats.out run.qprof)"
+claim "... and its calls are not known" same "executed, 10 of 12 lines hit (83.3 %)" \
+    "$(qprof cover annotate calc.lua luacov.stats.out | sed -n 's/^\* *calc.lua: //p')"
 claim "enough branches" ends 0 qprof cover report --include='src/**' --fail-under-branches=75 run.qprof
 claim "not enough" ends 1 qprof cover report --include='src/**' --fail-under-branches=80 run.qprof
 claim "by how much" grep -q 'branches: 75.00 % of 4 branches were hit, 5.00 below 80' err

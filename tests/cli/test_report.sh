@@ -291,6 +291,27 @@ claim "functions with at least 40 % of the run themselves" same main \
     "$(qprof report --min-self=40 --format=json groups.qprof | jq -r '.methods[].name')"
 claim "... and with what they called" same "f! main" \
     "$(qprof report --min-total=50 --format=json groups.qprof | jq -r '.methods[].name' | sort | xargs)"
+claim "what that leaves out is counted" same "2 functions left out by --min-self or --min-total" \
+    "$(qprof report --min-self=40 groups.qprof | tail -n 1)"
+claim "... and is no lack of calls" same "No function has that much of the time.
+1 function left out by --min-self or --min-total" "$(qprof report --min-self=60 --filter=main groups.qprof | tail -n 2)"
+claim "... nor of files" same "Nothing has that much of the time.
+2 rows left out by --min-self or --min-total" "$(qprof report --min-self=70 --by=file groups.qprof | tail -n 2)"
+QPROF="-output=timeless.qprof -time=none" ./score 'main(' 4 ')'
+claim "without times they are ignored, with a warning" same \
+    "qprof report: timeless.qprof: --min-self and --min-total are ignored: it has no times" \
+    "$(qprof report --min-total=3 timeless.qprof 2>&1 >out)"
+claim "... and the function is there" grep -q '^main ' out
+if [ -x "$bin/qlua" ]; then
+    cat >wait.lua <<'END'
+local function wait() local p = io.popen("sleep 0.2") p:read("a") p:close() end
+local function work() local n = 0 for i = 1, 5000000 do n = n + i end return n end
+wait() work()
+END
+    QPROF="-output=wait.qprof" qlua wait.lua
+    claim "where Run % is shown, --min-self is about that: a wait is no work" same work \
+        "$(qprof report --min-self=40 --format=json wait.qprof | jq -r '.methods[].name')"
+fi
 claim "unless skips are asked for" same '1 hit, 1 skip; 0 hits, 1 skip' \
     "$(qprof report --show-skips --format=json skips.qprof | jq -r '[.methods[] | select(.name == "f" or .name == "hidden")]
         | sort_by(.name) | "\(.[0].hits) hit, \(.[0].skips) skip; \(.[1].hits) hits, \(.[1].skips) skip"')"

@@ -55,6 +55,12 @@ f 5 1
 h 6 1"
 check "$(qprof trace dump --format=csv run.qtrace | tr -d '\r' | sed -n 's/.*exit,"g",.*,,"","","",//p')" = 4,3,5000,5000
 
+about "calls that began before --since have numbers and no entry; without a caller by --name it is 0"
+# main 1, f 2, g 3, other 4 are open at 22 us; the second f begins at 50
+numbers() { qprof trace dump --format=csv --since=22us --until=55us "$@" run.qtrace | cut -d, -f3,13,14 | sed 1d | xargs; }
+check "$(numbers)" = "exit,3,2 exit,4,0 exit,2,1 entry,5,1"
+check "$(numbers --name=g)" = "exit,1,0"
+
 about "records are sorted by any column; those that have none are last"
 # column N SORT ...: the column of the records in that order
 column() { qprof trace dump --format=csv --sort="$2" run.qtrace | tr -d '\r"' | sed 1d | cut -d, -f"$1" | xargs; }

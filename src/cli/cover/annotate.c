@@ -73,8 +73,10 @@ static void add_summary(listing *x, const qp_cover_function *function)
     const qp_cover_totals *t = &function->totals;
     qp_text_fit(name, sizeof name, function->name, QP_NAME_COLUMNS, 0);
     int n = snprintf(text, sizeof text, "%s: %s", name,
-                     function->is_hit ? qp_unit_things(calls, function->calls, "call")
-                                      : "never called");
+                     function->calls    ? qp_unit_things(calls, function->calls, "call")
+                     : function->is_hit ? "executed"
+                     : x->c->has_calls  ? "never called"
+                                        : "never executed");
     if (function->is_dead)
         snprintf(text + n, sizeof text - (size_t)n, ", dead code");
     else if (t->lines)

@@ -40,21 +40,24 @@ static double change_of(const qp_cover_diff_row *row, qp_figure figure)
 }
 
 /* The figure that a row is about: the lines unless others changed and lines did not. */
-static qp_figure figure_of_row(const qp_cover_diff_row *row)
+static qp_figure figure_of_row(const qp_cover_diff *d, const qp_cover_diff_row *row)
 {
     const qp_cover_totals *t = row->is ? row->is : row->was;
-    const qp_figure usual = t->lines ? QP_FIGURE_LINES : QP_FIGURE_FUNCTIONS;
-    if (!row->was || !row->is || row->change == QP_CHANGE_NONE || change_of(row, usual) != 0)
+    bool is_pair = row->was && row->is;
+    const qp_figure usual =
+        t->lines && (d->has_lines || !is_pair) ? QP_FIGURE_LINES : QP_FIGURE_FUNCTIONS;
+    if (!is_pair || row->change == QP_CHANGE_NONE || change_of(row, usual) != 0)
         return usual;
-    return change_of(row, QP_FIGURE_FUNCTIONS) != 0  ? QP_FIGURE_FUNCTIONS
-           : change_of(row, QP_FIGURE_BRANCHES) != 0 ? QP_FIGURE_BRANCHES
-                                                     : usual;
+    bool has_functions = d->has_functions && change_of(row, QP_FIGURE_FUNCTIONS) != 0;
+    bool has_branches = d->has_branches && change_of(row, QP_FIGURE_BRANCHES) != 0;
+    return has_functions ? QP_FIGURE_FUNCTIONS : has_branches ? QP_FIGURE_BRANCHES : usual;
 }
 
-static void add_row(qp_table *t, const qp_cover_diff_row *row, const char *indent)
+static void add_row(qp_table *t, const qp_cover_diff *d, const qp_cover_diff_row *row,
+                    const char *indent)
 {
     char text[QP_NUMBER_BYTES] = "", name[QP_NAME_BYTES];
-    const qp_figure figure = figure_of_row(row);
+    const qp_figure figure = figure_of_row(d, row);
     snprintf(name, sizeof name, "%s%s", indent, row->name);
     qp_table_name(t, QP_STYLE_PLAIN, *indent ? name : row->name);
     add_side(t, row->was, figure);
@@ -83,13 +86,25 @@ static bool print_section(const qp_cli *cli, const qp_cover_diff *d, qp_cover_ch
         const qp_cover_diff_row *f = &d->files[i];
         if (f->change != change)
             continue;
-        add_row(&t, f, "");
+        add_row(&t, d, f, "");
         for (size_t k = 0; has_functions && f->was && f->is && k < f->n_functions; k++)
-            add_row(&t, &f->functions[k], "  ");
+            add_row(&t, d, &f->functions[k], "  ");
     }
     bool is_good = qp_table_end(&t, &cli->screen, 2);
     qp_out_char(cli->screen.out, '\n');
     return is_good;
+}
+
+/* What only one of the profiles knows. */
+static void print_unknown(qp_out *out, const qp_cover_diff *d, bool is_either_called)
+{
+    const bool is_known[] = {[QP_FIGURE_LINES] = d->has_lines,
+                             [QP_FIGURE_BRANCHES] = d->has_branches,
+                             [QP_FIGURE_FUNCTIONS] = d->has_functions || !is_either_called};
+    for (unsigned i = 0; i < QP_N_FIGURES; i++)
+        if (!is_known[i])
+            qp_out_format(out, "%s were not compared: only one of the profiles has them\n",
+                          qp_figure_names[i]);
 }
 
 static bool print_text(const qp_cli *cli, const qp_cover_diff *d, const qp_cover *base,
@@ -104,6 +119,8 @@ static bool print_text(const qp_cli *cli, const qp_cover_diff *d, const qp_cover
                   d->n_files - d->n_changed[QP_CHANGE_NONE], d->n_files,
                   qp_unit_share(was, base->totals.lines_hit, base->totals.lines, 1),
                   qp_unit_share(is, now->totals.lines_hit, now->totals.lines, 1));
+    if (base->n_files && now->n_files)
+        print_unknown(cli->screen.out, d, base->has_calls || now->has_calls);
     return is_good;
 }
 
@@ -128,12 +145,13 @@ static const qp_field sides_fields[] = {
      .flags = QP_FIELD_NULLABLE, .sub = side_fields},
     {.key = NULL}};
 
-static const qp_field change_fields[] = {{"change", NULL,
-                                          "of the share of its hit lines; where that is equal, "
-                                          "of its functions, then of its branches",
-                                          QP_FIELD_CHOICE, AT(change), .words = CHANGE_WORDS},
-                                         {"", NULL, NULL, QP_FIELD_PART, .sub = sides_fields},
-                                         {.key = NULL}};
+static const qp_field change_fields[] = {
+    {"change", NULL,
+     "of the share of its hit lines; where that is equal, of its functions, then of its "
+     "branches; what one profile does not know is not compared",
+     QP_FIELD_CHOICE, AT(change), .words = CHANGE_WORDS},
+    {"", NULL, NULL, QP_FIELD_PART, .sub = sides_fields},
+    {.key = NULL}};
 
 static const qp_field function_fields[] = {
     {"name", NULL, "display name", QP_FIELD_NAME, AT(name)},

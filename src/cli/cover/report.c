@@ -60,7 +60,8 @@ static bool print_table(const qp_cli *cli, const qp_cover *c, const qp_cover_row
     const qp_cover_args *a = &cli->args.cover;
     columns x = {.has_lines = c->totals.lines > 0,
                  .has_branches = c->totals.branches > 0,
-                 .has_calls = a->has_functions || cli->args.has_skips,
+                 .has_calls = (a->has_functions || cli->args.has_skips) &&
+                              (c->has_calls || c->totals.calls),
                  .has_skips = cli->args.has_skips};
     qp_table t;
     begin_table(&t, &x,

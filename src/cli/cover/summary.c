@@ -36,8 +36,10 @@ static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows
         qp_cover_row_name(&rows->items[i], name, sizeof name);
         qp_table_name(&t, rows->items[i].kind == QP_ROW_ALL ? QP_STYLE_HEAD : QP_STYLE_PLAIN,
                       name);
-        qp_table_plain(&t, classes[class].style, qp_unit_count(text, f->calls));
-        qp_table_plain(&t, classes[class].style, classes[class].text);
+        bool has_calls = c->has_calls || f->calls;
+        qp_table_plain(&t, classes[class].style,
+                       has_calls ? qp_unit_count(text, f->calls) : "-");
+        qp_table_plain(&t, classes[class].style, has_calls ? classes[class].text : "-");
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, f->functions));
         qp_table_plain(&t, QP_STYLE_PLAIN, qp_unit_count(text, f->functions_hit));
         qp_table_plain(&t, QP_STYLE_PLAIN,

@@ -6,6 +6,14 @@
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
+static void print_small(const qp_cli *cli, size_t n, const char *thing)
+{
+    char count[QP_NUMBER_BYTES];
+    if (n)
+        qp_out_format(cli->screen.out, "%s left out by --min-self or --min-total\n",
+                      qp_unit_things(count, n, thing));
+}
+
 static void print_rest(const qp_cli *cli, const qp_functions *f)
 {
     char count[QP_NUMBER_BYTES], percent[QP_NUMBER_BYTES];
@@ -53,6 +61,7 @@ static bool print_text(const qp_cli *cli, const void *data)
     if (!qp_functions_print(cli, f))
         return false;
     print_rest(cli, f);
+    print_small(cli, f->n_small, "function");
     return true;
 }
 
@@ -73,6 +82,7 @@ static bool print_groups(const qp_cli *cli, const void *data)
         return false;
     if (g->n < g->all.n)
         qp_out_format(cli->screen.out, "and %zu more; --limit=0 shows all\n", g->all.n - g->n);
+    print_small(cli, g->n_small, "row");
     return true;
 }
 
@@ -126,6 +136,9 @@ static int show(qp_cli *cli, const qp_subject *s)
     qp_functions f;
     /* A table is for people, who want the top of it; the other forms are for programs. */
     uint64_t limit = a->limit != UINT64_MAX ? a->limit : a->format == QP_FORMAT_TEXT ? 25 : 0;
+    if (!s->m->run.has_times && (a->min_percent > 0 || a->min_total > 0))
+        qp_cli_warn(cli, "%s: --min-self and --min-total are ignored: it has no times",
+                    cli->path);
     if (a->cover.by != QP_BY_FUNCTION)
         return show_groups(cli, s, limit);
     if (a->sort == QP_SORT_INSTRUCTIONS && (!s->m->run.has_instructions || s->thread))
@@ -165,7 +178,8 @@ const qp_command qp_command_report = {
                      "maximum number of rows; 0: all (default 25; all as json or csv)"),
             QP_WORD("by", 0, QP_BY_WORDS, cover.by, "function", "what the rows are"),
             {"min-self", 0, QP_FLAG_PERCENT, "PERCENT", QP_FLAG_AT(min_percent), "0",
-             "least part of the run's time, in percent, that a row has itself"},
+             "least part of the run's time, in percent, that a row has itself: of Self %, or "
+             "of Run % where that is shown"},
             {"min-total", 0, QP_FLAG_PERCENT, "PERCENT", QP_FLAG_AT(min_total), "0",
              "the same with what it called"},
             QP_FLAG_FILTER,

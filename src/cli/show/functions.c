@@ -77,9 +77,17 @@ static bool is_shown(const qp_args *args, const qp_view *v, uint32_t method)
     if (f->hits == 0 && f->resumes == 0 && f->self == 0 && !is_on_path &&
         !(args->has_skips && f->skips))
         return false;
-    if (!qp_view_is_enough(v, args, f->self, f->total))
-        return false;
     return !args->filter || strstr(x->name, args->filter) || strstr(x->file, args->filter);
+}
+
+/* By the column of percentages that a table has. */
+static bool is_enough(const qp_args *args, const qp_view *v, uint32_t method)
+{
+    const qp_figures *f = &v->flat[method];
+    double self = qp_run_has(&v->m->run) & QP_HAS_WAITS
+                      ? qp_view_percent(qp_figures_self_run(f), v->whole - v->whole_off)
+                      : qp_view_percent(f->self, v->whole);
+    return qp_view_is_enough(v, args, self, f->total);
 }
 
 /* The columns of percentages are to total 100. */
@@ -104,9 +112,14 @@ bool qp_functions_init(qp_functions *f, const qp_args *args, const qp_model *m, 
         return false;
     if (!m->run.has_times && o.sort == QP_SORT_SELF)
         o.sort = QP_SORT_CALLS;
-    for (uint32_t i = 1; i < m->n_methods; i++)
-        if (is_shown(args, v, i))
+    for (uint32_t i = 1; i < m->n_methods; i++) {
+        if (!is_shown(args, v, i))
+            continue;
+        if (is_enough(args, v, i))
             f->methods[f->n_all++] = i;
+        else
+            f->n_small++;
+    }
     qsort_r(f->methods, f->n_all, sizeof *f->methods, compare_rows, &o);
     if (args->percent == QP_PERCENT_OF_ROWS)
         add_up(v, f->methods, f->n_all);
@@ -233,8 +246,10 @@ static bool print_table(const qp_cli *cli, const qp_functions *list)
 }
 
 /* Why there is no row. */
-static const char *none_reason(const qp_args *args, const qp_view *v)
+static const char *none_reason(const qp_args *args, const qp_view *v, size_t n_small)
 {
+    if (n_small)
+        return "No function has that much of the time.\n";
     if (args->filter)
         return "No function matches the filter.\n";
     if (*v->m->run.when)
@@ -256,6 +271,6 @@ bool qp_functions_print(const qp_cli *cli, const qp_functions *f)
 {
     if (f->n)
         return print_table(cli, f);
-    qp_out_text(cli->screen.out, none_reason(&cli->args, &f->v));
+    qp_out_text(cli->screen.out, none_reason(&cli->args, &f->v, f->n_small));
     return true;
 }

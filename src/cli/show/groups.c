@@ -89,13 +89,17 @@ static void choose(qp_groups *g, const qp_args *args)
     bool is_of_rows = args->percent == QP_PERCENT_OF_ROWS;
     for (size_t i = 0; i < g->all.n; i++) {
         qp_group *x = &all[i];
-        bool is_enough = qp_view_is_enough(&g->v, args, x->self, x->total);
+        bool is_enough =
+            qp_view_is_enough(&g->v, args, qp_view_percent(x->self, g->v.whole), x->total);
         x->self_percent = qp_view_percent(x->self, is_of_rows ? whole_self : g->v.whole);
         x->total_percent = qp_view_percent(x->total, is_of_rows ? whole_total : g->v.whole);
         x->average = x->hits ? qp_model_ns(g->about.m, x->self / x->hits) : 0;
         x->self = qp_model_ns(g->about.m, x->self);
         x->total = qp_model_ns(g->about.m, x->total);
-        if (is_enough && (!args->filter || strstr(x->name, args->filter)))
+        if (args->filter && !strstr(x->name, args->filter))
+            continue;
+        g->n_small += !is_enough;
+        if (is_enough)
             all[n++] = *x;
     }
     g->all.n = n;
@@ -181,7 +185,9 @@ bool qp_groups_print(const qp_cli *cli, const qp_groups *g)
                    "name functions calls %s self self_percent total total_percent average",
                    cli->args.has_skips ? "skips" : "");
     if (!g->n) {
-        qp_out_text(cli->screen.out, "No function was called, or none matches the filter.\n");
+        qp_out_text(cli->screen.out,
+                    g->n_small ? "Nothing has that much of the time.\n"
+                               : "No function was called, or none matches the filter.\n");
         return true;
     }
     qp_listing_begin(&l, &cli->screen, fields, columns, qp_run_has(&g->about.m->run),

@@ -44,8 +44,8 @@ char *qp_view_estimate(const qp_model *m, char *to, uint64_t ticks, uint64_t hal
 
 /* Part of whole in percent; 0 of nothing. */
 double qp_view_percent(uint64_t part, uint64_t whole);
-/* Whether ticks are as much of the run as --min-self and --min-total ask for. */
-bool qp_view_is_enough(const qp_view *v, const qp_args *args, uint64_t self, uint64_t total);
+/* Whether these are as much of the run, in percent, as --min-self and --min-total ask for. */
+bool qp_view_is_enough(const qp_view *v, const qp_args *args, double self, uint64_t total);
 
 /* One unit for a column whose largest figure is `ticks`. @param wanted  of --unit, or NULL */
 qp_unit qp_view_unit(const qp_model *m, uint64_t ticks, const char *wanted);
@@ -176,6 +176,7 @@ typedef struct {
     qp_view v;
     uint32_t *methods; /* [n_all] sorted, by run time where it differs from the elapsed one */
     size_t n, n_all;   /* n: rows that are shown */
+    size_t n_small;    /* left out by --min-self and --min-total */
 } qp_functions;
 extern const qp_rows qp_function_rows; /* of a qp_functions */
 
@@ -207,8 +208,9 @@ typedef struct {
     qp_view v;
     qp_group_by by;
     qp_sort sort;
-    qp_buf all; /* qp_group, in order */
-    size_t n;   /* rows that are shown */
+    qp_buf all;     /* qp_group, in order */
+    size_t n;       /* rows that are shown */
+    size_t n_small; /* left out by --min-self and --min-total */
     qp_arena texts;
 } qp_groups;
 extern const qp_rows qp_group_rows; /* of a qp_groups */

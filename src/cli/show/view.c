@@ -100,10 +100,10 @@ double qp_view_percent(uint64_t part, uint64_t whole)
     return whole ? (double)part * 100.0 / (double)whole : 0.0;
 }
 
-bool qp_view_is_enough(const qp_view *v, const qp_args *args, uint64_t self, uint64_t total)
+bool qp_view_is_enough(const qp_view *v, const qp_args *args, double self, uint64_t total)
 {
-    return !v->m->run.has_times || (qp_view_percent(self, v->whole) >= args->min_percent &&
-                                    qp_view_percent(total, v->whole) >= args->min_total);
+    return !v->m->run.has_times ||
+           (self >= args->min_percent && qp_view_percent(total, v->whole) >= args->min_total);
 }
 
 qp_unit qp_view_unit(const qp_model *m, uint64_t ticks, const char *wanted)

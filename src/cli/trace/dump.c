@@ -58,7 +58,7 @@ typedef struct {
     uint32_t method;                   /* number */
     const char *type, *text, *comment; /* of values; names of marks and counters; "": none */
     uint32_t line, depth;              /* line 0: none */
-    uint32_t call, caller;             /* numbers of calls, from 1; caller 0: not shown */
+    uint32_t call, caller;             /* numbers of calls, from 1; caller 0: none, left out */
     int64_t number;                    /* meaning depends on op */
     uint64_t self, total;              /* ns; of the end of a call */
     bool has_method, has_number, has_times;
@@ -472,7 +472,9 @@ const qp_command qp_command_trace_dump = {
         "markers, counters, lines, values with their types and comments; lost, a place where "
         "records were dropped. JSON is one object a line, with times in nanoseconds. JSON "
         "and CSV also number the calls: call, and caller, the number of the call that made "
-        "it, or 0 where that is not shown; the end of a call has its times self and total.",
+        "it, or 0 where there is none or --name or --when leaves it out; the end of a call has "
+        "its times self and total. Numbers are of one output. Calls that began before --since "
+        "have numbers, also as callers, but no entry.",
     .flags = (const qp_flag[]){QP_YES("follow", 'f', trace.is_followed,
                                       "output until the program ends"),
                                QP_FLAG_THREAD, QP_TRACE_FLAGS_CALLS, QP_TRACE_FLAGS_WINDOW,

@@ -570,7 +570,7 @@ qp_cover_set *qp_cover_set_new(void)
     own->runs = QP_BUF(qp_cover_run);
     own->warnings = QP_BUF(char *);
     own->set.grain = QP_GRAIN_LINE;
-    own->set.is_coverage = true;
+    own->set.is_coverage = own->set.has_calls = true;
     own->set.own = own;
     return &own->set;
 }
@@ -679,6 +679,7 @@ static void add_figures(addition *x)
     s->grain = run->grain < s->grain ? run->grain : s->grain;
     s->is_once |= run->is_once;
     s->is_coverage &= run->is_coverage;
+    s->has_calls &= run->has_calls;
 }
 
 bool qp_cover_set_add(qp_cover_set *s, const qp_model *m, const char *what,

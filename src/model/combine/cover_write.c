@@ -51,10 +51,18 @@ static void write_runs(qp_builder *b, const qp_cover_set *s)
     h->labels = qp_builder_text(b, labels);
 }
 
+static bool has_calls(const qp_cover_set *s)
+{
+    bool has_any = s->has_calls;
+    for (size_t i = 0; i < s->n_methods && !has_any; i++)
+        has_any = s->methods[i].calls > 0;
+    return has_any;
+}
+
 static void write_head(qp_builder *b, const qp_cover_set *s)
 {
     qp_head *h = qp_builder_head(b);
-    h->flags = QP_FLAG_MERGED | QP_FLAG_RECORDING;
+    h->flags = QP_FLAG_MERGED | QP_FLAG_RECORDING | (has_calls(s) ? 0 : QP_FLAG_NO_CALLS);
     h->time_mode = QP_TIME_NONE;
     h->clock_source = QP_SOURCE_NS;
     h->grain = s->grain;

@@ -544,6 +544,7 @@ static void show(cover_private *own, const qp_cover_set *s)
     c->grain = s->grain;
     c->is_once = s->is_once;
     c->is_coverage = s->is_coverage;
+    c->has_calls = s->has_calls;
 }
 
 qp_cover *qp_cover_derive(const qp_cover_set *s, const qp_cover_options *o, qp_error *error)

@@ -69,6 +69,7 @@ typedef struct {
     qp_grain grain;   /* the coarsest of all */
     bool is_once;     /* some run says whether, not how often */
     bool is_coverage; /* all runs registered also what was never called */
+    bool has_calls;   /* all runs counted calls; else a function may be a file: luacov's */
     char **warnings;  /* one line each: functions that were left out, and why */
     size_t n_warnings;
     struct qp_cover_set_private *own;
@@ -197,7 +198,7 @@ typedef struct {
     const qp_cover_run *runs;
     size_t n_runs;
     qp_grain grain;
-    bool is_once, is_coverage;
+    bool is_once, is_coverage, has_calls;
     const char *const *warnings; /* [n_warnings] one line each */
     size_t n_warnings;
     struct qp_cover_private *own;
@@ -340,6 +341,8 @@ typedef struct {
         *files; /* by change, in the order of qp_cover_change; then by path */
     size_t n_files;
     size_t n_changed[QP_CHANGE_NONE + 1]; /* how many files of each */
+    /* what both reports know: the rest is not compared */
+    bool has_lines, has_functions, has_branches;
     struct qp_cover_diff_private *own;
 } qp_cover_diff;
 

@@ -16,16 +16,16 @@ struct qp_cover_diff_private {
     qp_buf files;
 };
 
+/* Functions that changed. */
+typedef struct {
+    qp_buf rows; /* qp_cover_diff_row */
+    bool has_branches;
+} changed_functions;
+
 /* Hit of all. */
 typedef struct {
     uint64_t n_hit, n;
 } share;
-
-static share share_of_file(const qp_cover_file *f)
-{
-    const qp_cover_totals *t = &f->totals;
-    return t->lines ? (share){t->lines_hit, t->lines} : (share){t->functions_hit, t->functions};
-}
 
 static share branches_of(const qp_cover_totals *t)
 {
@@ -35,6 +35,12 @@ static share branches_of(const qp_cover_totals *t)
 static share functions_of(const qp_cover_totals *t)
 {
     return (share){t->functions_hit, t->functions};
+}
+
+/* Of a file without lines, its functions. */
+static share lines_of(const qp_cover_totals *t)
+{
+    return t->lines ? (share){t->lines_hit, t->lines} : functions_of(t);
 }
 
 static share share_of_function(const qp_cover_function *k)
@@ -58,23 +64,26 @@ static qp_cover_change change_of(share base, share now)
 }
 
 /* Lines first; where they are alike, functions and then branches. */
-static qp_cover_change change_of_file(const qp_cover_file *base, const qp_cover_file *now)
+static qp_cover_change change_of_file(const qp_cover_diff *d, const qp_cover_totals *base,
+                                      const qp_cover_totals *now)
 {
-    qp_cover_change change = change_of(share_of_file(base), share_of_file(now));
-    if (change == QP_CHANGE_NONE)
-        change = change_of(functions_of(&base->totals), functions_of(&now->totals));
-    if (change == QP_CHANGE_NONE)
-        change = change_of(branches_of(&base->totals), branches_of(&now->totals));
+    qp_cover_change change = QP_CHANGE_NONE;
+    if (d->has_lines && (d->has_functions || (base->lines && now->lines)))
+        change = change_of(lines_of(base), lines_of(now));
+    if (change == QP_CHANGE_NONE && d->has_functions)
+        change = change_of(functions_of(base), functions_of(now));
+    if (change == QP_CHANGE_NONE && d->has_branches)
+        change = change_of(branches_of(base), branches_of(now));
     return change;
 }
 
 static qp_cover_change change_of_function(const qp_cover_function *base,
-                                          const qp_cover_function *now)
+                                          const qp_cover_function *now, bool has_branches)
 {
     qp_cover_change change = change_of(share_of_function(base), share_of_function(now));
     if (change == QP_CHANGE_NONE)
         change = change_of((share){base->is_hit, 1}, (share){now->is_hit, 1});
-    if (change == QP_CHANGE_NONE)
+    if (change == QP_CHANGE_NONE && has_branches)
         change = change_of(branches_of(&base->totals), branches_of(&now->totals));
     return change;
 }
@@ -82,7 +91,7 @@ static qp_cover_change change_of_function(const qp_cover_function *base,
 /* ---- functions --------------------------------------------------------------------------- */
 
 /* What did not change is left out. @return false: no memory */
-static bool add_function(qp_buf *found, const qp_cover_function *base,
+static bool add_function(changed_functions *found, const qp_cover_function *base,
                          const qp_cover_function *now)
 {
     const qp_cover_function *either = now ? now : base;
@@ -95,11 +104,11 @@ static bool add_function(qp_buf *found, const qp_cover_function *base,
         const share before = share_of_function(base), after = share_of_function(now),
                     was = branches_of(&base->totals), is = branches_of(&now->totals);
         if (before.n_hit == after.n_hit && before.n == after.n && base->is_hit == now->is_hit &&
-            was.n_hit == is.n_hit && was.n == is.n)
+            (!found->has_branches || (was.n_hit == is.n_hit && was.n == is.n)))
             return true;
-        row.change = change_of_function(base, now);
+        row.change = change_of_function(base, now, found->has_branches);
     }
-    qp_cover_diff_row *to = qp_buf_add(found);
+    qp_cover_diff_row *to = qp_buf_add(&found->rows);
     if (to)
         *to = row;
     return to != NULL;
@@ -157,8 +166,8 @@ static qp_pair_item item_of(const qp_cover_function *f)
 }
 
 /* Namesakes of both reports, whose lines may have moved. */
-static bool pair_namesakes(qp_buf *found, const qp_cover_function **base, size_t n_base,
-                           const qp_cover_function **now, size_t n_now)
+static bool pair_namesakes(changed_functions *found, const qp_cover_function **base,
+                           size_t n_base, const qp_cover_function **now, size_t n_now)
 {
     qp_pair_item *a = qp_alloc(n_base, sizeof *a), *b = qp_alloc(n_now, sizeof *b);
     uint32_t *to = qp_alloc(n_now, sizeof *to), next = 0;
@@ -183,7 +192,8 @@ static bool pair_namesakes(qp_buf *found, const qp_cover_function **base, size_t
     return is_ok;
 }
 
-static bool pair_functions(qp_buf *found, const qp_cover_file *base, const qp_cover_file *now)
+static bool pair_functions(changed_functions *found, const qp_cover_file *base,
+                           const qp_cover_file *now)
 {
     const qp_cover_function **a = sort_functions(base), **b = sort_functions(now);
     size_t n = base ? base->n_functions : 0, m = now ? now->n_functions : 0, i = 0, k = 0;
@@ -206,25 +216,27 @@ static bool pair_functions(qp_buf *found, const qp_cover_file *base, const qp_co
 static bool add_file(struct qp_cover_diff_private *own, const qp_cover_file *base,
                      const qp_cover_file *now)
 {
-    qp_buf functions = QP_BUF(qp_cover_diff_row);
+    changed_functions found = {QP_BUF(qp_cover_diff_row), own->diff.has_branches};
+    qp_buf *const functions = &found.rows;
     qp_cover_diff_row *f = qp_buf_add(&own->files);
-    bool is_ok = f && pair_functions(&functions, base, now);
+    bool is_ok = f && (!own->diff.has_functions || pair_functions(&found, base, now));
     if (is_ok) {
-        *f = (qp_cover_diff_row){.name = (now ? now : base)->path,
-                                 .change = !base  ? QP_CHANGE_NEW
-                                           : !now ? QP_CHANGE_GONE
-                                                  : change_of_file(base, now),
-                                 .was = base ? &base->totals : NULL,
-                                 .is = now ? &now->totals : NULL,
-                                 .n_functions = functions.n};
-        if (functions.n)
-            qsort(functions.items, functions.n, functions.item_bytes, compare_lines);
+        *f = (qp_cover_diff_row){
+            .name = (now ? now : base)->path,
+            .change = !base  ? QP_CHANGE_NEW
+                      : !now ? QP_CHANGE_GONE
+                             : change_of_file(&own->diff, &base->totals, &now->totals),
+            .was = base ? &base->totals : NULL,
+            .is = now ? &now->totals : NULL,
+            .n_functions = functions->n};
+        if (functions->n)
+            qsort(functions->items, functions->n, functions->item_bytes, compare_lines);
         f->functions =
-            qp_arena_copy(&own->arena, functions.items, functions.n, sizeof *f->functions);
+            qp_arena_copy(&own->arena, functions->items, functions->n, sizeof *f->functions);
         own->diff.n_changed[f->change]++;
         is_ok = f->functions != NULL;
     }
-    qp_free(functions.items);
+    qp_free(functions->items);
     return is_ok;
 }
 
@@ -255,6 +267,12 @@ static bool pair_files(struct qp_cover_diff_private *own, const qp_cover *base,
     return is_ok;
 }
 
+/* Does either both have any of a figure, or neither? */
+static bool is_alike(uint64_t base, uint64_t now)
+{
+    return !base == !now;
+}
+
 qp_cover_diff *qp_cover_diff_new(const qp_cover *base, const qp_cover *now)
 {
     struct qp_cover_diff_private *own = qp_alloc_zeroed(1, sizeof *own);
@@ -262,6 +280,9 @@ qp_cover_diff *qp_cover_diff_new(const qp_cover *base, const qp_cover *now)
         return NULL;
     own->diff.own = own;
     own->files = QP_BUF(qp_cover_diff_row);
+    own->diff.has_lines = is_alike(base->totals.lines, now->totals.lines);
+    own->diff.has_branches = is_alike(base->totals.branches, now->totals.branches);
+    own->diff.has_functions = base->has_calls && now->has_calls;
     if (!pair_files(own, base, now)) {
         qp_cover_diff_free(&own->diff);
         return NULL;
