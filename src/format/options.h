@@ -160,7 +160,8 @@
       "labels of the run, in addition to those of the variable QPROF_LABELS")                  \
     X(record_arguments, "record-arguments", BOOL, "yes", "",                                   \
       "arguments of the script or program stored in the profile")                              \
-    X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns", "default unit of times in reports")    \
+    X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns|cycles",                                 \
+      "default unit of times in reports")                                                      \
     X(percent_real_values, "percent-real-values", BOOL, "yes", "",                             \
       "reports: percentages of the run's time; no: of the sum of all rows")                    \
     X(show_non_hit, "show-non-hit", BOOL, "no", "",                                            \

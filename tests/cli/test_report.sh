@@ -36,6 +36,9 @@ claim "csv is one row a function" \
 qprof report --format=csv ref.qprof > all.csv
 claim "the newest profile is the default" same "$(cat all.csv)" "$(qprof report --format=csv)"
 QPROF='-output=unit.qprof -time-unit=ns' ./score 'main(' 45 ')'
+QPROF='-output=cycles.qprof -time-unit=cycles' ./score 'main(' 45 ')'
+claim "cycles are those of 1 GHz" same 'Self cycles 45,000' \
+    "$(qprof report cycles.qprof | awk '/^Function/ { head = $3 " " $4 } $1 == "main" { print head, $3 }')"
 claim "the run's own unit" same 'Self ns' \
     "$(qprof report unit.qprof | awk '/^Function/ { print $3, $4 }')"
 claim "a flag is stronger" same 'Self s' \

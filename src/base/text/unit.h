@@ -17,7 +17,7 @@ typedef struct {
 #define QP_UNIT_NONE ((qp_unit){"", 1, 0}) /* plain numbers */
 
 /* The smallest unit that shows `largest` (ns, or counts if not is_time) below 10,000.
- * @param wanted  "s", "ms", "us" or "ns"; NULL: choose */
+ * @param wanted  "s", "ms", "us", "ns" or "cycles"; NULL: choose */
 qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted);
 
 /* "12.345" in that unit, thousands grouped. @return to */

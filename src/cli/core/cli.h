@@ -193,7 +193,7 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
     QP_TEXT("max-memory", 0, "SIZE", fold.max_memory,                                          \
             "memory that reading a profile may take, as 512M or 4G (default: for one of another "  \
             "tool 256M and 64 times its size, unpacked)")
-#define QP_UNIT_WORDS "s|ms|us|ns"
+#define QP_UNIT_WORDS "s|ms|us|ns|cycles"
 #define QP_FLAG_UNIT                                                                           \
     QP_ONE_OF("unit", 0, QP_UNIT_WORDS, unit,                                                  \
               "unit of times (default: the run's -time-unit, or the one that fits)")
