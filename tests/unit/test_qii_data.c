@@ -52,26 +52,6 @@ static void clearing_in_mid_call_keeps_the_stack(void **state) /* qii 32 */
     assert_block(p, "main", 0, 0, 4, 8); /* its block continues from the clear */
 }
 
-static void a_cleared_call_without_new_entries_keeps_its_time(void **state)
-{
-    play_ctx *p = play_start(state, "");
-    play(p, "main( 10 f( 5 ");
-    assert_int_equal(qprof_clear_data(), 1);
-    play(p, "7 ");
-    play_end(p);
-    assert_flat(p, "main", 0, 7, 0);
-    assert_flat(p, "f", 0, 7, 7);
-    play_begin(p, ""); /* while nothing is recorded there is no time either */
-    play(p, "main( 10 ");
-    qprof_stop_recording();
-    assert_int_equal(qprof_clear_data(), 1);
-    play(p, "7 ");
-    assert_int_equal(qprof_save_data(), 0);
-    qprof_start_recording();
-    play(p, "3 ) ");
-    play_end(p);
-}
-
 static void saving_twice_makes_two_datasets_that_overlap(void **state) /* qii 33 */
 {
     play_ctx *p = *state;
@@ -259,7 +239,6 @@ int main(void)
         PLAY_TEST(a_run_without_any_event_leaves_a_file_that_says_so),
         PLAY_TEST(a_save_to_a_file_expands_its_name_and_keeps_the_number),
         PLAY_TEST(the_data_calls_do_nothing_while_not_running),
-        PLAY_TEST(a_cleared_call_without_new_entries_keeps_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,22 +60,6 @@ static bool has_annotation(void)
     return false;
 }
 
-/* A call that was open when the data were cleared has its time since then, though no entry. In a child such
- * calls are its parent's. The race with the owner is intended: it changes only whether time counts. */
-__attribute__((no_sanitize("thread"))) static bool has_open_call(const qp_thread_record *r)
-{
-    const qp_head *h = qp_recorder_head();
-    uint64_t top = qp_load(&r->top), stopped = qp_load(&h->stopped_since);
-    qp_cell chunk = qp_load(&r->chunk);
-    bool is_timed = h->time_mode == QP_TIME_EXACT && h->collect & QP_COLLECT_PROFILE;
-    if (!is_timed || !h->clear_count || qp_recorder.is_child || !chunk ||
-        (stopped && stopped == h->clear_raw))
-        return false;
-    const qp_extent *e = qp_at(&qp_recorder.space, chunk);
-    return top & QP_TOP_TOKEN ? top >> 6 != r->root
-                              : qp_load(&e->base_depth) || top >> 6 > chunk + 1;
-}
-
 bool qp_save_has_data(void)
 {
     const uint64_t *losses = qp_recorder_head()->diagnostics;
@@ -83,7 +67,7 @@ bool qp_save_has_data(void)
     if (qp_load(&losses[QP_D_thread_nomem]) || qp_load(&losses[QP_D_out_of_memory]))
         return true; /* there were calls, though none could be recorded */
     for (uint32_t i = 0; (r = qp_walk_records(&i, true)) != NULL;)
-        if (has_open_call(r) || !qp_walk_nodes(r, has_no_calls, NULL) ||
+        if (!qp_walk_nodes(r, has_no_calls, NULL) ||
             !qp_walk_counter_blocks(r, has_no_counts, NULL))
             return true;
     return has_annotation();
