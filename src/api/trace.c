@@ -39,7 +39,7 @@ static void record(qprof_thread *th, const detail *d)
     qprof_frame *top = th ? qp_event_begin(th) : NULL;
     if (top) {
         uint32_t gate = QPROF_LOAD(th->gate);
-        bool is_end = d->op == QP_TRACE_RETURN && qp_frame_is_traced(top);
+        bool is_end = d->op == QP_TRACE_RETURN && qp_flags_are_traced(top->flags);
         if ((gate & QP_HOOK_TRACE) && (!(gate & off) || is_end))
             put(th, d);
         qp_event_end(th, top);

@@ -21,10 +21,10 @@ static inline void qp_event_end(qprof_thread *th, const qprof_frame *top)
                   has_token ? top->node | QPROF_TOP_TOKEN : QPROF_OFFSET(th, top));
 }
 
-/* Is the entry of a frame in the trace? */
-static inline bool qp_frame_is_traced(const qprof_frame *f)
+/* Is the entry of a frame with these flags in the trace? */
+static inline bool qp_flags_are_traced(uint32_t flags)
 {
-    return !(f->flags & (QP_FRAME_UNTRACED | QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED));
+    return !(flags & (QP_FRAME_UNTRACED | QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED));
 }
 
 /* An entry and an exit by stack ids, in any case. */

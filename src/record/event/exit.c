@@ -25,7 +25,6 @@ static void drop_deep(qprof_thread *th, uint64_t n_ending)
 /* End the top frame. @return whether its entry was traced */
 static bool drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
-    const bool was_traced = qp_frame_is_traced(*top);
     uint32_t flags = (*top)->flags;
     qp_clock_settle(th, *top, now);
     *top = qp_stack_below(th, *top);
@@ -34,7 +33,7 @@ static bool drop_frame(qprof_thread *th, qprof_frame **top, uint64_t now)
         qprof_node *root = qp_frame_node(th, *top);
         QPROF_ADD(root->self_max, root->self - root->begun);
     }
-    return was_traced;
+    return qp_flags_are_traced(flags);
 }
 
 /* A hooked frame has ended: run actions, restore the thread's status, raise the event, in this
