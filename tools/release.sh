@@ -33,16 +33,19 @@ case ${1-} in
     done
     ;;
 --interface)
-    interface "$2"
+    interface "${2:?the library}"
     ;;
 *)
     echo "${1-}" | grep -qxE "$number" || {
-        echo "release.sh: no version of three numbers, as 1.2.3" >&2
+        echo "release.sh: expected a version such as 1.2.3" >&2
         exit 2
     }
+    taken=$(mktemp)
+    trap 'rm -f "$taken"' EXIT
+    interface build/lib/libqprof.so >"$taken"
     for file in $changes; do
         [ "$(version_of "$file")" = "$1" ] || {
-            echo "release.sh: $file: write first what is new in $1" >&2
+            echo "release.sh: $file: add an entry for $1 first" >&2
             exit 1
         }
     done
@@ -51,6 +54,6 @@ case ${1-} in
     done
     rockspec=bindings/lua/qprof-$1-1.rockspec
     [ -e "$rockspec" ] || git mv bindings/lua/qprof-*.rockspec "$rockspec"
-    interface build/lib/libqprof.so >tests/lint/libqprof.abi
+    mv "$taken" tests/lint/libqprof.abi
     ;;
 esac

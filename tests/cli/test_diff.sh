@@ -120,6 +120,7 @@ claim "one side is too few" says 'expected two profiles' qprof diff --base base.
 claim "both ways are too many" says 'too many operands' qprof diff a0.qprof --base base.qprof --new new.qprof
 claim "a page of three" says 'too many operands: a page shows one profile, or compares two; --base and --new' \
     qprof html base.qprof new.qprof a0.qprof
+claim "a side without files" says '--new needs a value: --new=FILE' qprof html --base a0.qprof --new -o never.html
 claim "a page with one side" says '--base: expected two sets of profiles' qprof html --base a0.qprof a1.qprof
 claim "a page of what cannot be compared" says 'counts.qprof: its figures are counts' \
     qprof html --base a0.qprof counts.qprof --new b0.qprof

@@ -55,10 +55,19 @@ wait
 claim "... its calls too" same '[["f",1],["main",1]]' "$(calls killed.qprof)"
 claim "a pipe without a reader" says 'pipe: no program reads this pipe' piped -o pipe -- touch began
 claim "... is refused before the program starts" test ! -e began
-claim "another profile is named" sh -c "TMPDIR=$PWD/streams qprof run -o - -- sh -c './score \"main(\" 1 \")\"; ./score \"main(\" 1 \")\"' 2>&1 >two.qprof |
-    grep -qx 'qprof run: - got the first profile; 1 further file of this run left out (-o FILE keeps all)'"
-claim "nothing was recorded" ends 2 piped -o - -- true
 claim "no file is left" same '' "$(ls streams)"
+TMPDIR=$PWD/streams qprof run -o - -- sh -c './score "below(" 1 ")"; exec ./score "own(" 1 ")"' >own.qprof 2>err
+claim "of several profiles it is the program's own" same '[["own",1]]' "$(calls own.qprof)"
+rest=$(sed -n 's/^qprof run: - got one profile; what else this run writes is in //p' err)
+claim "the others stay, where a line says" same '[["below",1]]' "$(calls "$rest/profile.qprof")"
+rm -r "$rest"
+TMPDIR=streams qprof run -o - -trace-mode=stream -- ./score 'main(' 1 ')' >traced.qprof 2>err
+rest=$(sed -n 's/^qprof run: - got one profile; what else this run writes is in //p' err)
+claim "a trace stays as well" same main "$(qprof trace stat --format=json "$rest"/*.qtrace | jq -r '.calls[].name')"
+rm -rf streams/*
+qprof run -o - -- sh -c 'echo printed; ./score "main(" 1 ")"' >closed.qprof 2>&-
+claim "standard error is closed" same '[["main",1]]' "$(calls closed.qprof)"
+claim "nothing was recorded" ends 2 piped -o - -- true
 claim "a full device" says '/dev/full: No space left on device; the profile is still in .*streams/qprof-run' piped -o /dev/full -- ./score 'main(' 1 ')'
 claim "... and there it is" same '[["main",1]]' "$(calls streams/*/profile.qprof)"
 
@@ -106,7 +115,7 @@ claim "is used" qprof check named.qprof
 claim "and its prefix" env QPROF=-filename-prefix=pre-%v qprof run -- ./score 'main(' 1 ')'
 claim "so it is" qprof check pre-score.qprof
 ln -s named.qprof link.qprof
-claim "a link is refused" says 'link.qprof: is a link, a pipe or a device' qprof run -o link.qprof -- ./score 'main(' 1 ')'
+claim "a link is refused" says 'link.qprof: is a link .name the file' qprof run -o link.qprof -- ./score 'main(' 1 ')'
 claim "a flag is stronger" env QPROF=-time=none qprof run --time=exact -o strong.qprof -- ./score 'main(' 1 ')'
 claim "so it is" same exact "$(qprof info --format=json strong.qprof | jq -r .run.time)"
 

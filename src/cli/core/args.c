@@ -220,7 +220,9 @@ static int parse_flag(const qp_command *command, int n_left, char **argv, qp_arg
         return 0;
     }
     int taken = flag->kind == QP_FLAG_YES || value ? 1 : 2;
-    if (taken > n_left) {
+    bool is_next_a_flag =
+        flag->kind == QP_FLAG_FILES && taken == 2 && n_left > 1 && argv[1][0] == '-';
+    if (taken > n_left || is_next_a_flag) {
         qp_error_fail(error, "--%s needs a value: --%s=%s", flag->name, flag->name,
                       flag->value);
         return 0;

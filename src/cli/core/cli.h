@@ -88,6 +88,7 @@ typedef struct {
     const char *thread, *filter, *unit; /* NULL: not given */
     qp_source_folders folders;          /* path: of --source-path */
     unsigned percent;                   /* UINT_MAX: not given */
+    const char *stream; /* of run: the pipe that its profile goes to; NULL: none */
     const char *time, *granularity, *clock, *output, *to, *pid, *lasts, *pc, *config, *schema,
         *completion, *folder, *earlier;
     qp_cover_args cover;

@@ -83,8 +83,10 @@ typedef struct {
 bool qp_run_stream_is(const char *output);
 /* Let the run write to a file, cli->args.output. @return false: a message was printed */
 bool qp_run_stream_begin(qp_cli *cli, qp_run_stream *s);
-/* Copy the profile, if there is one, and remove what the run wrote unless that failed. @return false: a message was printed */
-bool qp_run_stream_end(const qp_cli *cli, const qp_run_stream *s);
+/* Move a profile to the stream; what else the run wrote stays.
+ * @param profile  "": none @param is_running  a process of the run still records @return false: a message was printed */
+bool qp_run_stream_end(const qp_cli *cli, const qp_run_stream *s, const char *profile,
+                       bool is_running);
 
 /* Print every option of the recorder with its default. */
 void qp_recorder_list(const qp_screen *s);

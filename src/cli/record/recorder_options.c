@@ -144,10 +144,10 @@ static bool check_output(const qp_cli *cli, const char *output, const char *give
     if (!*name || (stat(output, &at) == 0 && S_ISDIR(at.st_mode)))
         return qp_cli_refuse(cli, "%s: is a folder (use --output=FILE)",
                              *given ? given : output);
+    if (lstat(output, &at) == 0 && S_ISLNK(at.st_mode))
+        return qp_cli_refuse(cli, "%s: is a link (name the file that it leads to)", given);
     if (lstat(output, &at) == 0 && !S_ISREG(at.st_mode))
-        return qp_cli_refuse(
-            cli, "%s: is a link, a pipe or a device (name another file, or a pipe by -o)",
-            given);
+        return qp_cli_refuse(cli, "%s: is a pipe or a device (use -o)", given);
     if (!find_folder(output, folder) || access(folder, W_OK | X_OK) == 0)
         return true;
     return qp_cli_refuse(cli, "%s: cannot write a profile there: %s", folder, strerror(errno));

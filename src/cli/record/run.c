@@ -338,17 +338,26 @@ static void print_others(const qp_cli *cli, const qp_run_files *files)
                     files->running[i], files->running[i]);
 }
 
+/* The profiles that a run wrote. */
+typedef struct {
+    char shown[4096]; /* "": none */
+    bool is_running;  /* a process of the run still records */
+} run_outcome;
+
 /* @return exit status of the command, given the program's */
 static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_words *words,
-                        bool is_streamed)
+                        run_outcome *outcome)
 {
     qp_run_files files;
     int status =
         WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
     char end[64];
     bool is_good = qp_run_files_find(cli, child, words, &files);
-    if (is_good && files.n && !is_streamed)
-        print_result(cli, files.all[0].path);
+    if (is_good && files.n)
+        qp_text_format(outcome->shown, sizeof outcome->shown, "%s", files.all[0].path);
+    outcome->is_running = files.n_running;
+    if (*outcome->shown && !cli->args.stream)
+        print_result(cli, outcome->shown);
     else if (is_good && !files.n && !files.n_running)
         qp_cli_warn(
             cli,
@@ -356,8 +365,7 @@ static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_wo
             "not use libqprof, refused its options, cleared QPROF, or made no call to "
             "record (try: qprof run -- qlua SCRIPT)",
             cli->args.rest[0], qp_child_end(child, end, sizeof end));
-    const qp_run_files running = {.running = files.running, .n_running = files.n_running};
-    print_others(cli, is_streamed ? &running : &files);
+    print_others(cli, &files);
     if (!is_good || (!status && !files.n && !files.n_running))
         status = QP_EXIT_UNUSABLE;
     qp_run_files_fini(&files);
@@ -373,9 +381,8 @@ static const char *word_of_recording(const qp_args *a)
     return a->time ? "--time" : a->granularity ? "--granularity" : a->clock ? "--clock" : NULL;
 }
 
-static int sample_process(qp_cli *cli, bool is_streamed)
+static int sample_process(qp_cli *cli, run_outcome *outcome)
 {
-    char path[4096];
     const char *word = word_of_recording(&cli->args);
     if (word)
         return qp_cli_fail(
@@ -383,20 +390,21 @@ static int sample_process(qp_cli *cli, bool is_streamed)
             "%s: cannot be combined with --pid; usage: qprof run --pid PID [--for TIME] "
             "[--pc COMMAND] [-o FILE]",
             word);
-    if (!attach(cli, path, sizeof path))
+    if (!attach(cli, outcome->shown, sizeof outcome->shown)) {
+        *outcome->shown = '\0';
         return QP_EXIT_UNUSABLE;
-    if (!is_streamed)
-        print_result(cli, path);
+    }
+    if (!cli->args.stream)
+        print_result(cli, outcome->shown);
     return QP_EXIT_CLEAN;
 }
 
-/* @param is_streamed  its report is for those who get the profile */
-static int record(qp_cli *cli, bool is_streamed)
+static int record(qp_cli *cli, run_outcome *outcome)
 {
     qp_recorder_words words;
     qp_child child;
     if (cli->args.pid)
-        return sample_process(cli, is_streamed);
+        return sample_process(cli, outcome);
     if (cli->args.lasts)
         return qp_cli_fail(cli, "--for=%s: requires --pid (a program is recorded to its end)",
                            cli->args.lasts);
@@ -407,22 +415,24 @@ static int record(qp_cli *cli, bool is_streamed)
         return QP_EXIT_UNUSABLE;
     if (!qp_child_run(cli, cli->args.rest, words.words, &child))
         return QP_EXIT_UNUSABLE;
-    return show_profile(cli, &child, &words, is_streamed);
+    return show_profile(cli, &child, &words, outcome);
 }
 
 static int run_run(qp_cli *cli)
 {
     qp_run_stream stream;
+    run_outcome outcome = {.shown = ""};
     if (cli->args.has_list) {
         qp_recorder_list(&cli->screen);
         return QP_EXIT_CLEAN;
     }
     if (!qp_run_stream_is(cli->args.output))
-        return record(cli, false);
+        return record(cli, &outcome);
     if (!qp_run_stream_begin(cli, &stream))
         return QP_EXIT_UNUSABLE;
-    int status = record(cli, true);
-    return qp_run_stream_end(cli, &stream) ? status : QP_EXIT_UNUSABLE;
+    int status = record(cli, &outcome);
+    bool is_sent = qp_run_stream_end(cli, &stream, outcome.shown, outcome.is_running);
+    return is_sent ? status : QP_EXIT_UNUSABLE;
 }
 
 const qp_command qp_command_run = {

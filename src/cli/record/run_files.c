@@ -207,7 +207,8 @@ static bool save_live(const qp_cli *cli, const qp_child *child, const qp_recorde
     snprintf(who, sizeof who, "process %" PRIu64, head.pid);
     qp_cli_warn(cli, "%s %s before its profile was complete; saved what was recorded to %s",
                 is_own ? cli->args.rest[0] : who,
-                is_own ? qp_child_end(child, end, sizeof end) : "ended", path);
+                is_own ? qp_child_end(child, end, sizeof end) : "ended",
+                is_own && cli->args.stream ? cli->args.stream : path);
     return true;
 }
 

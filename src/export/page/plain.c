@@ -84,6 +84,20 @@ static const char *title(const qp_run_info *run)
     return *run->label ? run->label : run->program;
 }
 
+/* Of several runs a side: medians. */
+static void write_medians(const plain *p, const qp_diff *d)
+{
+    const qp_diff_row *whole = &d->rows[0];
+    write_total(p, "Runs, of which medians are shown", false, d->n_runs[QP_DIFF_BASE],
+                d->n_runs[QP_DIFF_NEW]);
+    if (p->has_times)
+        write_total(p, strcmp(p->m->run.unit, "ns") == 0 ? "Time" : "Counts", true,
+                    whole->total.sides[QP_DIFF_BASE], whole->total.sides[QP_DIFF_NEW]);
+    if (p->has_calls)
+        write_total(p, "Calls", false, whole->calls.sides[QP_DIFF_BASE],
+                    whole->calls.sides[QP_DIFF_NEW]);
+}
+
 static void write_totals(const plain *p)
 {
     const qp_model *m = p->m, *base = p->base;
@@ -116,7 +130,11 @@ static bool write_runs(const plain *p)
         is_good &= write_names(p, "Focus", NULL, m->run.focus);
     if (*m->run.when)
         is_good &= write_names(p, "When", NULL, m->run.when);
-    write_totals(p);
+    const qp_diff *d = how->functions;
+    if (base && d->n_runs[QP_DIFF_BASE] + d->n_runs[QP_DIFF_NEW] > QP_DIFF_SIDES)
+        write_medians(p, d);
+    else
+        write_totals(p);
     qp_out_text(p->out, "</table>\n");
     return is_good;
 }

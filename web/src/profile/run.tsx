@@ -25,18 +25,32 @@ function Tile({ name, value, note }: { name: string; value: string; note?: strin
     );
 }
 
+/** The whole runs of both sides, where there are several: row 0 of the functions. */
+function medians({ methods }: Index) {
+    const { base, ...now } = methods[0];
+    const { run, noise } = base!;
+    return {
+        now: { ...now, off: now.total - run.now.total },
+        before: { ...base!, off: base!.total - run.before.total },
+        noise: { time: noise.total, run: run.noise.total },
+    };
+}
+
 function Comparison({ index, base }: { index: Index; base: Run }) {
     const { run, methods } = index;
     const number = (state: string) => methods.filter((m) => m.index > 0 && m.base?.state === state).length;
-    const before = visibleText(base.fileName) || nameOf(base);
+    const before = base.runs > 1 ? `median of ${base.runs} runs` : visibleText(base.fileName) || nameOf(base);
+    const { now, before: was, noise } = run.runs + base.runs > 2 ? medians(index) : { now: run, before: base, noise: { time: 0, run: 0 } };
+    const grown = (from: number, to: number, chance: number) =>
+        `${changeOf(run, from, to)}${chance && Math.abs(to - from) <= chance ? ", may be chance" : ""}`;
     return (
         <section class="tiles" aria-label="Summary">
-            {index.hasTimes && <Tile name="Time before" value={time(run, base.total)} note={base.runs > 1 ? `${before}, median of ${base.runs}` : before} />}
-            {index.hasTimes && <Tile name="Time" value={time(run, run.total)} note={changeOf(run, base.total, run.total)} />}
+            {index.hasTimes && <Tile name="Time before" value={time(run, was.total)} note={before} />}
+            {index.hasTimes && <Tile name="Time" value={time(run, now.total)} note={grown(was.total, now.total, noise.time)} />}
             {index.hasTimes && isWaiting(index) && (
-                <Tile name="Run time" value={time(run, run.total - run.off)} note={changeOf(run, base.total - base.off, run.total - run.off)} />
+                <Tile name="Run time" value={time(run, now.total - now.off)} note={grown(was.total - was.off, now.total - now.off, noise.run)} />
             )}
-            {index.hasCalls && <Tile name="Calls" value={count(run.calls)} note={`${count(base.calls)} before`} />}
+            {index.hasCalls && <Tile name="Calls" value={count(now.calls)} note={`${count(was.calls)} before`} />}
             <Tile name="Changed functions" value={count(number("changed"))} note={`${count(number("new"))} new, ${count(number("gone"))} gone`} />
         </section>
     );
