@@ -14,7 +14,8 @@ typedef struct {
     const char *file;
     uint64_t nonce, started_at, clears, dataset, ended_at;
     char service[QP_LABELS_BYTES], version[QP_LABELS_BYTES], host[QP_LABELS_BYTES];
-    const char *labels, *unit;
+    const char *labels, *unit, *clock;
+    bool has_calls;
 } description;
 
 /* The value of a label, or another text where it has none. */
@@ -43,8 +44,10 @@ static void describe(description *d, const qp_model *m, const char *file)
                        .dataset = run->dataset,
                        .ended_at = run->ended_at,
                        .labels = run->labels,
-                       .unit = run->unit};
-    if (!d->ended_at)
+                       .unit = run->unit,
+                       .clock = run->clock_text,
+                       .has_calls = run->has_calls};
+    if (!d->ended_at && run->started_at)
         d->ended_at = qp_sum(run->started_at, qp_model_ns(m, run->wall));
     take_label(d->service, run->labels, "service", run->program);
     take_label(d->version, run->labels, "version", "");
@@ -110,13 +113,15 @@ static bool insert_row(const addition *x, qp_error *error)
     sqlite3_stmt *st = qp_store_prepare(x->s,
                                         "INSERT INTO profile (nonce, started_at, clears,"
                                         " dataset, ended_at, service, version, host, labels,"
-                                        " file, unit, calls, self, paths, segment, records)"
-                                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                        " file, unit, clock, has_calls, calls, self, paths,"
+                                        " segment, records)"
+                                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                         error);
     if (!st)
         return false;
     const uint64_t numbers[] = {d->nonce, d->started_at, d->clears, d->dataset, d->ended_at};
-    const char *const texts[] = {d->service, d->version, d->host, d->labels, d->file, d->unit};
+    const char *const texts[] = {d->service, d->version, d->host, d->labels,
+                                 d->file,    d->unit,    d->clock};
     enum {
         N_NUMBERS = sizeof numbers / sizeof *numbers,
         N_TEXTS = sizeof texts / sizeof *texts
@@ -126,6 +131,7 @@ static bool insert_row(const addition *x, qp_error *error)
         bind_number(st, ++at, numbers[i]);
     for (int i = 0; i < N_TEXTS; i++)
         qp_store_bind_text(st, ++at, texts[i]);
+    bind_number(st, ++at, d->has_calls);
     bind_number(st, ++at, x->calls);
     bind_number(st, ++at, x->self);
     bind_number(st, ++at, qp_merge_n_paths(x->one));

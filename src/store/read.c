@@ -25,10 +25,17 @@ static bool has_label(const qp_store_profile *p, const char *label)
     return found && strcspn(found, ",") == n && memcmp(found, label, n) == 0;
 }
 
+static bool fits_in_time(const qp_store_profile *p, const qp_store_filter *f)
+{
+    if (!p->ended_at)
+        return f->has_undated || (!f->since && !f->until);
+    return p->ended_at >= f->since && (!f->until || p->ended_at < f->until);
+}
+
 static bool fits(const qp_store_profile *p, const qp_store_filter *f)
 {
-    bool is_chosen = is_any(f->service, p->service) && is_any(f->version, p->version) &&
-                     p->ended_at >= f->since && (!f->until || p->ended_at < f->until);
+    bool is_chosen =
+        is_any(f->service, p->service) && is_any(f->version, p->version) && fits_in_time(p, f);
     for (size_t i = 0; is_chosen && i < f->n_labels; i++)
         is_chosen = has_label(p, f->labels[i]);
     return is_chosen;
@@ -48,7 +55,9 @@ static qp_store_profile read_profile(sqlite3_stmt *st)
                               .self = (uint64_t)sqlite3_column_int64(st, 8),
                               .n_paths = (uint64_t)sqlite3_column_int64(st, 9),
                               .n_bytes = (uint64_t)sqlite3_column_int64(st, 10),
-                              .unit = qp_store_text(st, 11)};
+                              .unit = qp_store_text(st, 11),
+                              .clock = qp_store_text(st, 12),
+                              .has_calls = sqlite3_column_int(st, 13) != 0};
 }
 
 static bool keep(const qp_store_profile *p, qp_buf *profiles, qp_arena *arena)
@@ -57,8 +66,8 @@ static bool keep(const qp_store_profile *p, qp_buf *profiles, qp_arena *arena)
     if (!to)
         return false;
     *to = *p;
-    const char **const texts[] = {&to->service, &to->version, &to->host,
-                                  &to->labels,  &to->file,    &to->unit};
+    const char **const texts[] = {&to->service, &to->version, &to->host, &to->labels,
+                                  &to->file,    &to->unit,    &to->clock};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = qp_arena_text(arena, *texts[i]);
         if (!*texts[i])
@@ -75,7 +84,8 @@ bool qp_store_choose(qp_store *s, const qp_store_filter *filter, qp_buf *profile
     sqlite3_stmt *st = qp_store_prepare(
         s,
         "SELECT profile, ended_at, service, version, host, labels, file, calls, self, paths,"
-        " length(segment) + length(records), unit FROM profile ORDER BY profile",
+        " length(segment) + length(records), unit, clock, has_calls FROM profile ORDER BY "
+        "profile",
         error);
     while (st && is_good && (code = sqlite3_step(st)) == SQLITE_ROW) {
         const qp_store_profile p = read_profile(st);

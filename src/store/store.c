@@ -27,7 +27,9 @@ static const char *const steps[] = {
     " host TEXT NOT NULL, labels TEXT NOT NULL, file TEXT NOT NULL, calls INTEGER NOT NULL,"
     " self INTEGER NOT NULL, unit TEXT NOT NULL, paths INTEGER NOT NULL, segment BLOB NOT NULL,"
     " records BLOB NOT NULL, UNIQUE (nonce, started_at, clears));"
-    "CREATE INDEX profile_by_time ON profile (ended_at);"};
+    "CREATE INDEX profile_by_time ON profile (ended_at);",
+    "ALTER TABLE profile ADD COLUMN clock TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE profile ADD COLUMN has_calls INTEGER NOT NULL DEFAULT 1;"};
 enum { VERSION = sizeof steps / sizeof *steps };
 
 /* ---- statements ---------------------------------------------------------------------------- */
@@ -37,6 +39,8 @@ bool qp_store_fail(const qp_store *s, qp_error *error)
     const int code = sqlite3_errcode(s->db) & 0xFF;
     return code == SQLITE_BUSY
                ? qp_error_fail(error, "another command has written to it for a minute")
+           : code == SQLITE_READONLY
+               ? qp_error_fail(error, "it and its folder must be writable")
            : code == SQLITE_NOTADB ? qp_error_fail(error, "not a store of qprof")
            : code == SQLITE_CORRUPT
                ? qp_error_fail(error, "damaged (%s)", sqlite3_errmsg(s->db))
@@ -132,6 +136,8 @@ static bool prepare_access(const qp_store *s, qp_store_access access, qp_error *
     if (!qp_store_execute(s, "PRAGMA trusted_schema = OFF", error) ||
         !read_version(s, &version, error))
         return false;
+    if (access == QP_STORE_READ && !qp_store_execute(s, "PRAGMA query_only = ON", error))
+        return false;
     if (access == QP_STORE_READ)
         return version == VERSION ||
                qp_error_fail(error, version ? "made by an older qprof (the next import "
@@ -142,18 +148,23 @@ static bool prepare_access(const qp_store *s, qp_store_access access, qp_error *
            (version == VERSION || migrate(s, error));
 }
 
+/* Is something written that is in the journal alone? */
+static bool has_journal(const char *path)
+{
+    char journal[4096];
+    struct stat st;
+    return snprintf(journal, sizeof journal, "%s-wal", path) >= (int)sizeof journal ||
+           (stat(journal, &st) == 0 && st.st_size > 0);
+}
+
 /* SQLite takes missing pages for empty ones. What its journal has may be longer than the file. */
 static bool is_cut(const char *path, int fd)
 {
     enum { PAGE_BYTES_AT = 16, N_PAGES_AT = 28, HEAD_BYTES = 32 };
     unsigned char head[HEAD_BYTES];
-    char journal[4096];
     const char *unused;
     uint64_t n_bytes;
-    struct stat st;
-    if (snprintf(journal, sizeof journal, "%s-wal", path) >= (int)sizeof journal ||
-        (stat(journal, &st) == 0 && st.st_size > 0) ||
-        qp_file_read_at(fd, head, sizeof head, 0) != sizeof head ||
+    if (has_journal(path) || qp_file_read_at(fd, head, sizeof head, 0) != sizeof head ||
         !qp_file_is_plain(fd, &n_bytes, &unused))
         return false;
     const uint64_t page = (uint64_t)head[PAGE_BYTES_AT] << 8 | head[PAGE_BYTES_AT + 1],
@@ -191,9 +202,40 @@ static char *name_file(const char *path)
     return name;
 }
 
-static bool connect(qp_store *s, const char *path, int flags, qp_error *error)
+/* The URI of a file that does not change, for which SQLite makes no files beside it. @return a buffer */
+static char *name_constant(const char *path)
 {
-    char *name = name_file(path);
+    static const char start[] = "file:", end[] = "?immutable=1";
+    const size_t n_bytes = strlen(path) * 3 + sizeof "./" + sizeof start + sizeof end;
+    char *name = qp_alloc(n_bytes, 1);
+    if (!name)
+        return NULL;
+    size_t n = (size_t)snprintf(name, n_bytes, "%s%s", start, *path == '/' ? "" : "./");
+    for (const char *c = path; *c; c++)
+        n += (size_t)snprintf(name + n, n_bytes - n, strchr("%?#", *c) ? "%%%02x" : "%c",
+                              (unsigned char)*c);
+    snprintf(name + n, n_bytes - n, "%s", end);
+    return name;
+}
+
+static bool is_writable(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    return snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - path + 1) : 0, path) <
+               (int)sizeof folder &&
+           access(path, W_OK) == 0 && access(folder, W_OK) == 0;
+}
+
+/* Readers open it for writing too where they may: the last one to close it removes the journal. */
+static bool connect(qp_store *s, const char *path, qp_store_access wanted, qp_error *error)
+{
+    const bool is_constant =
+        wanted == QP_STORE_READ && !is_writable(path) && !has_journal(path);
+    const int flags = is_constant               ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                      : wanted == QP_STORE_READ ? SQLITE_OPEN_READWRITE
+                                                : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    char *name = is_constant ? name_constant(path) : name_file(path);
     const int code = name ? sqlite3_open_v2(name, &s->db, flags, NULL) : SQLITE_NOMEM;
     qp_free(name);
     return code == SQLITE_OK ||
@@ -202,14 +244,12 @@ static bool connect(qp_store *s, const char *path, int flags, qp_error *error)
 
 qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *error)
 {
-    const int flags = access == QP_STORE_READ ? SQLITE_OPEN_READONLY
-                                              : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     qp_store *s = qp_alloc_zeroed(1, sizeof *s);
     error->text[0] = '\0';
     bool is_good = s ? is_file(path, access, error) : qp_error_fail(error, "out of memory");
     const mode_t mask = umask(0077); /* for its owner alone, as profiles are */
     if (is_good)
-        is_good = connect(s, path, flags, error) && prepare_access(s, access, error);
+        is_good = connect(s, path, access, error) && prepare_access(s, access, error);
     umask(mask);
     if (is_good)
         return s;

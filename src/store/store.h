@@ -48,13 +48,16 @@ typedef struct {
     const char *const *labels;     /* [n_labels] "NAME=VALUE": all of them */
     size_t n_labels;
     uint64_t since, until; /* ns since 1970 of a profile's end: since <= end < until; 0: any */
+    bool has_undated;      /* and profiles whose end is not known; else only if both are 0 */
 } qp_store_filter;
 
 typedef struct {
     int64_t number;
-    uint64_t ended_at; /* ns since 1970 */
+    uint64_t ended_at; /* ns since 1970; 0: unknown */
     const char *service, *version, *host, *labels, *file;
     const char *unit;                       /* of self: "ns", "counts", ... */
+    const char *clock;                      /* "elapsed", "user+kernel", ...; "": unknown */
+    bool has_calls;                         /* else calls is 0 and means nothing */
     uint64_t calls, self, n_paths, n_bytes; /* self: of all its paths, in its unit */
 } qp_store_profile;
 

@@ -108,6 +108,10 @@ claim "since is included" chosen "2 3" --since=2026-01-02
 claim "until is not" chosen 1 --until=2026-01-02
 claim "to the minute" chosen 2 --since=2026-01-01T00:01 --until=2026-01-02T12:00
 claim "to the second" chosen "2 3" --since=2026-01-01T00:00:01Z
+claim "what is printed chooses" chosen "2 3" --since=2026-01-02T00:00:00.000000000Z
+claim "and so does what CSV has" chosen "2 3" "--since=$(qprof store list --format=csv s.db | sed -n 3p | cut -d, -f2)"
+claim "to the nanosecond" chosen 3 --since=2026-01-02T00:00:00.000000001
+claim "no fraction" says '.x: expected a moment' qprof store list --since=2026-01-02T00:00:00.x s.db
 claim "an age before all" chosen "1 2 3" --since=99999d
 claim "a service that is SQL is a name" chosen "" "--service=web' OR '1'='1"
 claim "a day that does not exist" says '2026-02-30: expected a moment' \
@@ -199,6 +203,61 @@ a_later_state() {
         qprof store check later.db
 }
 claim "a later state replaces" a_later_state
+
+# ---- other clocks, other tools ------------------------------------------------------------------------------
+printf '3:x.lua\n1 0 5\n' >luacov.stats.out
+printf 'events: Ir\nfn=main\n1 10\nfn=f\n2 5\n' >callgrind.out.1
+unknown_times_stay() {
+    qprof store import old.db luacov.stats.out callgrind.out.1 >/dev/null &&
+        same "unknown 2 15 counts" "$(qprof store series --format=json old.db |
+            jq -r '.unit as $unit | .series[] | "\(.key) \(.profiles) \(.self) \($unit)"')" &&
+        same "null null" "$(qprof store list --format=json old.db | jq -r '.profiles | map(.calls | tostring) | join(" ")')" &&
+        qprof store list old.db | grep -Eq '^ 1  unknown .* -  .*luacov' &&
+        ends 0 qprof store remove --before=30d old.db &&
+        same "old.db: 0 profiles with 0 calls removed" "$(cat out)" &&
+        ends 0 qprof store remove --before=30d --undated old.db &&
+        same "old.db: 2 profiles with 0 calls removed" "$(cat out)"
+}
+claim "what ended at an unknown time is not old; calls that were not counted are unknown" unknown_times_stay
+QPROF="-output=cpu.qprof -clock=user+kernel" ./score 'main(' 5 'f(' 3 ')' ')'
+cp a.qprof elapsed.qprof
+other_clocks() {
+    qprof store import clocks.db elapsed.qprof cpu.qprof >/dev/null &&
+        sql clocks.db "UPDATE profile SET self = 5 WHERE profile = 2" &&
+        says 'clocks.db: the clock of profile 2 is user.kernel, of others' qprof store series clocks.db
+}
+claim "times of other clocks do not add" other_clocks
+an_older_store() {
+    cp e.db v1.db && sql v1.db 'ALTER TABLE profile DROP COLUMN clock' \
+        'ALTER TABLE profile DROP COLUMN has_calls' 'PRAGMA user_version = 1' &&
+        says 'v1.db: made by an older qprof' qprof store list v1.db &&
+        ends 0 qprof store import v1.db a.qprof && qprof store check v1.db &&
+        ends 0 qprof store series v1.db
+}
+claim "an import brings an older store up to date" an_older_store
+
+# ---- without permission to write ----------------------------------------------------------------------------
+nothing_stays() {
+    rm -f tidy.db* && cp s.db tidy.db && qprof store list tidy.db >/dev/null && qprof store check tidy.db &&
+        same tidy.db "$(echo tidy.db*)"
+}
+claim "reading leaves no files" nothing_stays
+as=
+[ "$(id -u)" = 0 ] && as='setpriv --reuid=65534 --clear-groups'
+unwritable() {
+    folder=$(mktemp -d /tmp/qprof-store-XXXXXX) && mkdir "$folder/100%?#"
+    cp "$(command -v qprof)" "$folder" && cp s.db "$folder/100%?#" && chmod 755 "$folder" "$folder/qprof" && chmod 644 "$folder/100%?#/s.db"
+    chmod 555 "$folder/100%?#"
+    store="$folder/100%?#/s.db" good=0
+    for command in list check top; do
+        ends 0 $as "$folder/qprof" store $command "$store" || good=1
+    done
+    says 's.db: it and its folder must be writable' $as "$folder/qprof" store import "$store" a.qprof || good=1
+    same s.db "$(ls "$folder/100%?#")" || good=1
+    chmod 755 "$folder/100%?#" && rm -r "$folder"
+    return $good
+}
+[ -z "$as" ] || command -v setpriv >/dev/null && claim "who may only read a store reads it" unwritable
 
 # ---- killed, and two at once ------------------------------------------------------------------------------
 for i in 1 2 3 4 5 6 7 8; do record "k$i.qprof" 'main(' $i "f$i(" 2 ')' ')'; done

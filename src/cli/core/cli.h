@@ -72,6 +72,7 @@ typedef struct {
     const char *base, *new;
     qp_list labels;
     unsigned by; /* position in the words of the flag */
+    bool has_undated;
 } qp_store_args;
 
 /* Values of all flags of all commands; each command's table fills its own. */

@@ -27,8 +27,8 @@ typedef struct {
 
 #define AT(member) QP_FIELD_AT(series_row, member)
 static const qp_field series_fields[] = {
-    {"key", NULL, "the day or the hour in UTC, or the version, service or host", QP_FIELD_NAME,
-     AT(key)},
+    {"key", NULL, "the day or the hour in UTC, or \"unknown\"; or the version, service or host",
+     QP_FIELD_NAME, AT(key)},
     {"profiles", "Profiles", "that ended then, or have it", QP_FIELD_COUNT, AT(profiles),
      .least = 1},
     {"calls", "Calls", "of all functions in all of them", QP_FIELD_COUNT, AT(calls)},
@@ -97,8 +97,8 @@ static const char *key_of(unsigned by, const qp_store_profile *p, qp_arena *aren
     case BY_HOST:
         return p->host;
     default:
-        text[0] = '\0';
-        if (gmtime_r(&seconds, &parts))
+        snprintf(text, sizeof text, "unknown");
+        if (p->ended_at && gmtime_r(&seconds, &parts))
             strftime(text, sizeof text, by == BY_DAY ? "%Y-%m-%d" : "%Y-%m-%d %H:00", &parts);
         return qp_arena_text(arena, text);
     }
@@ -131,15 +131,38 @@ static void join_rows(series *s)
     s->n = n;
 }
 
+/* Do the times of all add up? What has no times adds none.
+ * @param unit  receives that of the sum @return false: a message was printed */
+static bool is_of_one_clock(const qp_cli *cli, const qp_choice *c, const char **unit)
+{
+    const qp_store_profile *first = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        const qp_store_profile *p = &c->profiles[i];
+        if (!p->self)
+            continue;
+        first = first ? first : p;
+        if (strcmp(p->unit, first->unit) != 0)
+            return qp_cli_refuse(cli, "%s: profile %lld has %s, others %s: they do not add up",
+                                 cli->path, (long long)p->number, p->unit, first->unit);
+        if (*p->clock && *first->clock && strcmp(p->clock, first->clock) != 0)
+            return qp_cli_refuse(cli,
+                                 "%s: the clock of profile %lld is %s, of others %s: they do "
+                                 "not add up",
+                                 cli->path, (long long)p->number, p->clock, first->clock);
+    }
+    *unit = first ? first->unit : "ns";
+    return true;
+}
+
 static int show_series(qp_cli *cli, qp_choice *c)
 {
     static const char *const words[] = {"day", "hour", "version", "service", "host"};
     static const qp_forms forms = {print_series, series_document, write_series_csv};
     const unsigned by = cli->args.store.by;
-    series s = {.rows = qp_alloc(c->n, sizeof *s.rows),
-                .n = c->n,
-                .by = words[by],
-                .unit = c->n ? c->profiles[0].unit : "ns"};
+    series s = {.n = c->n, .by = words[by]};
+    if (!is_of_one_clock(cli, c, &s.unit))
+        return QP_EXIT_UNUSABLE;
+    s.rows = qp_alloc(c->n, sizeof *s.rows);
     int status = s.rows ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
     for (size_t i = 0; status == QP_EXIT_CLEAN && i < c->n; i++) {
         const qp_store_profile *p = &c->profiles[i];
@@ -147,9 +170,6 @@ static int show_series(qp_cli *cli, qp_choice *c)
             .key = key_of(by, p, &c->arena), .profiles = 1, .calls = p->calls, .self = p->self};
         if (!s.rows[i].key)
             status = qp_cli_fail_memory(cli);
-        else if (strcmp(p->unit, s.unit) != 0)
-            status = qp_cli_fail(cli, "%s: profile %lld has %s, others %s: they do not add up",
-                                 cli->path, (long long)p->number, p->unit, s.unit);
     }
     if (status == QP_EXIT_CLEAN) {
         join_rows(&s);

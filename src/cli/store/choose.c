@@ -1,4 +1,5 @@
 /* choose.c: the store of a command, and which profiles of it the flags choose. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,20 +33,46 @@ static bool read_age(const char *text, uint64_t now_ns, uint64_t *ns)
     return false;
 }
 
+/* ".5Z": what follows the seconds. */
+static bool read_rest(const char *text, uint64_t *ns)
+{
+    *ns = 0;
+    if (*text == '.') {
+        uint64_t digit_ns = second_ns;
+        for (text++; *text >= '0' && *text <= '9' && digit_ns > 1; text++) {
+            digit_ns /= 10;
+            *ns += (uint64_t)(*text - '0') * digit_ns;
+        }
+    }
+    return strcmp(text + (*text == 'Z'), "") == 0;
+}
+
+/* "1767225600000000000": as in CSV. */
+static bool read_ns(const char *text, uint64_t *ns)
+{
+    enum { DIGITS_LEAST = 16 };
+    const size_t n = strspn(text, "0123456789");
+    errno = 0;
+    *ns = strtoull(text, NULL, 10);
+    return n >= DIGITS_LEAST && !text[n] && !errno;
+}
+
 bool qp_moment_read(const char *text, uint64_t now_ns, uint64_t *ns)
 {
-    static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
-    if (read_age(text, now_ns, ns))
+    static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S",
+                                        "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"};
+    if (read_age(text, now_ns, ns) || read_ns(text, ns))
         return true;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct tm parts = {.tm_isdst = 0};
+        uint64_t rest_ns;
         const char *end = strptime(text, forms[i], &parts);
-        if (!end || strcmp(end + (*end == 'Z'), "") != 0)
+        if (!end || !read_rest(end, &rest_ns))
             continue;
         const int day = parts.tm_mday;
         const time_t seconds =
             timegm(&parts); /* the 31st of a short month becomes another day */
-        *ns = (uint64_t)seconds * second_ns;
+        *ns = (uint64_t)seconds * second_ns + rest_ns;
         return seconds >= 0 && (uint64_t)seconds < UINT64_MAX / second_ns &&
                parts.tm_mday == day;
     }
@@ -69,7 +96,8 @@ static bool make_filter(const qp_store_args *a, qp_store_filter *f, qp_error *er
     *f = (qp_store_filter){.service = a->service,
                            .version = a->version,
                            .labels = a->labels.items,
-                           .n_labels = a->labels.n};
+                           .n_labels = a->labels.n,
+                           .has_undated = a->has_undated};
     for (size_t i = 0; i < a->labels.n; i++)
         if (!strchr(a->labels.items[i], '='))
             return qp_error_fail(error, "--label=%.200s: expected NAME=VALUE",

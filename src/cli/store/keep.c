@@ -1,4 +1,6 @@
 /* keep.c: `qprof store list`, `check` and `remove`: the profiles of a store. */
+#include <time.h>
+
 #include "base/text/unit.h"
 #include "cli/show/show.h"
 #include "cli/store/store.h"
@@ -8,28 +10,41 @@
 typedef struct {
     qp_store_profile p;
     const char *ended, *size;
+    uint64_t calls; /* UINT64_MAX: unknown */
     char moment[QP_MOMENT_BYTES], bytes[QP_NUMBER_BYTES];
 } profile_row;
 
 #define AT(member) QP_FIELD_AT(profile_row, member)
 static const qp_field fields[] = {
     {"number", "No", "number in the store", QP_FIELD_COUNT, AT(p.number), .least = 1},
-    {"ended", "Ended", NULL, QP_FIELD_WORD, AT(ended), .flags = QP_FIELD_NO_JSON},
+    {"ended", "Ended (UTC)", NULL, QP_FIELD_WORD, AT(ended), .flags = QP_FIELD_NO_JSON},
     {"ended_at", NULL, "UTC, with nanoseconds; of a killed program its last event",
      QP_FIELD_MOMENT, AT(p.ended_at)},
     {"service", "Service", "the label `service`, or the program", QP_FIELD_NAME, AT(p.service)},
     {"version", "Version", "the label `version`; \"\": none", QP_FIELD_NAME, AT(p.version)},
     {"host", "Host", "the label `host`, or the machine", QP_FIELD_NAME, AT(p.host), .rank = 1},
     {"labels", NULL, "NAME=VALUE, separated by commas", QP_FIELD_TEXT, AT(p.labels)},
-    {"calls", "Calls", "calls of all functions", QP_FIELD_COUNT, AT(p.calls)},
+    {"calls", "Calls", "calls of all functions; null: they were not counted", QP_FIELD_COUNT,
+     AT(calls), .flags = QP_FIELD_NULLABLE},
     {"self", NULL, "what its functions took, in `unit`", QP_FIELD_COUNT, AT(p.self)},
     {"unit", NULL, "ns, or of another clock: counts, ...", QP_FIELD_WORD, AT(p.unit)},
+    {"clock", NULL, "elapsed, user+kernel, ...; \"\": unknown", QP_FIELD_WORD, AT(p.clock)},
     {"paths", NULL, "call paths, and roots of threads", QP_FIELD_COUNT, AT(p.n_paths)},
     {"bytes", NULL, "what it takes in the store, without names", QP_FIELD_COUNT, AT(p.n_bytes)},
     {"size", "Size", NULL, QP_FIELD_WORD, AT(size), .flags = QP_FIELD_NO_JSON | QP_FIELD_RIGHT},
     {"file", "File", "from which it was imported", QP_FIELD_PLACE, AT(p.file), .rank = 1},
     {.key = NULL}};
 #undef AT
+
+static const char *write_moment(char to[QP_MOMENT_BYTES], uint64_t ns)
+{
+    const time_t seconds = (time_t)(ns / 1000000000);
+    struct tm parts;
+    if (!ns || !gmtime_r(&seconds, &parts))
+        return "unknown";
+    strftime(to, QP_MOMENT_BYTES, "%Y-%m-%d %H:%M:%S", &parts);
+    return to;
+}
 
 static bool next_profile(const void *data, size_t *at, void *to)
 {
@@ -38,7 +53,8 @@ static bool next_profile(const void *data, size_t *at, void *to)
     if (*at == c->n)
         return false;
     row->p = c->profiles[(*at)++];
-    row->ended = qp_header_moment(row->moment, row->p.ended_at);
+    row->calls = row->p.has_calls ? row->p.calls : UINT64_MAX;
+    row->ended = write_moment(row->moment, row->p.ended_at);
     row->size = qp_unit_size(row->bytes, row->p.n_bytes);
     return true;
 }
@@ -62,9 +78,10 @@ static bool print_list(const qp_cli *cli, const void *data)
 
 static void write_list_csv(qp_cli *cli, const void *data)
 {
-    qp_rows_csv(&cli->out, &rows, data,
-                "number ended_at service version host labels calls self unit paths bytes file",
-                QP_FIELDS_ALL, "");
+    qp_rows_csv(
+        &cli->out, &rows, data,
+        "number ended_at service version host labels calls self unit clock paths bytes file",
+        QP_FIELDS_ALL, "");
 }
 
 /* ---- the commands --------------------------------------------------------------------------- */
@@ -156,13 +173,16 @@ const qp_command qp_command_store_remove = {
     .name = "store remove",
     .operands = "--before=TIME STORE",
     .summary = "old profiles, removed from a store",
-    .about = "Removes the profiles that ended before a moment, all or, if it fails, none. The "
-             "names of their functions and call paths stay, and the file keeps its size: later "
-             "profiles use the space.",
+    .about =
+        "Removes the profiles that ended before a moment, all or, if it fails, none. Those "
+        "whose end is not known, as of some other tools, stay without --undated. The names of "
+        "their functions and call paths stay, and the file keeps its size: later "
+        "profiles use the space.",
     .flags =
         (const qp_flag[]){
             QP_TEXT("before", 0, "TIME", store.before,
                     "moment, 2026-11-26T10:30 in UTC or 30d ago, before which they ended"),
+            QP_YES("undated", 0, store.has_undated, "also those whose end is not known"),
             QP_TEXT("service", 0, "NAME", store.service, "those of this service alone"),
             QP_TEXT("version", 0, "NAME", store.version, "those of this version alone"),
             {"label", 0, QP_FLAG_NAMES, "NAME=VALUE", QP_FLAG_AT(store.labels), NULL,

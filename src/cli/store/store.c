@@ -42,7 +42,7 @@ static void print_tally(const qp_cli *cli, const tally *t)
     qp_out_text(out, ": ");
     if (t->n_added || !t->n_replaced)
         qp_out_format(out, "%s added", qp_unit_things(text, t->n_added, "profile"));
-    if (t->n_added)
+    if (t->n_added && t->calls)
         qp_out_format(out, " with %s", qp_unit_things(text, t->calls, "call"));
     if (t->n_replaced)
         qp_out_format(out, "%s%s replaced by %s", t->n_added ? ", " : "",

@@ -35,8 +35,8 @@ qp_load_status qp_choice_sum(const qp_cli *cli, const qp_choice *c,
                              const qp_store_profile *profiles, size_t n, qp_model **out,
                              qp_error *error);
 
-/* Read a moment: "2026-11-26", "2026-11-26T10:30", with or without ":00" and "Z", in UTC; or how long ago
- * it was: "90s", "15m", "2h", "30d".
+/* Read a moment: "2026-11-26", "2026-11-26T10:30", "2026-11-26T10:30:00.5", with or without "Z", in UTC; or
+ * nanoseconds since 1970; or how long ago it was: "90s", "15m", "2h", "30d".
  * @param ns  since 1970 @return false: none of these */
 bool qp_moment_read(const char *text, uint64_t now_ns, uint64_t *ns);
 
