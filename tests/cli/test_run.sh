@@ -45,11 +45,11 @@ claim "standard output is the profile" same '[["f",1],["main",1]]' "$(calls pipe
 claim "and nothing else" ends 0 qprof check piped.qprof
 claim "what the program prints goes to standard error, without a report" same printed "$(cat printed)"
 mkfifo pipe
-cat pipe >from_pipe.qprof &
+timeout 60 cat pipe >from_pipe.qprof &
 claim "a pipe" ends 0 piped -o pipe -- ./score 'main(' 'f(' 1 ')' ')'
 wait
 claim "... has the profile" same '[["f",1],["main",1]]' "$(calls from_pipe.qprof)"
-cat pipe >killed.qprof &
+timeout 60 cat pipe >killed.qprof &
 claim "a program that is killed" ends 137 piped -o pipe -- sh -c './score "main(" "f(" 1 ")" kill'
 wait
 claim "... its calls too" same '[["f",1],["main",1]]' "$(calls killed.qprof)"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "base/text/buf.h"
 #include "cli/record/record.h"
 
@@ -15,12 +16,23 @@ bool qp_run_stream_is(const char *output)
     return output && (qp_output_is_standard(output) || qp_output_is_stream(output));
 }
 
-/* Open what the profile goes to. @return a descriptor; < 0: see errno */
+/* Open what the profile goes to. The reader of a pipe may begin at the same time as this command.
+ * @return a descriptor; < 0: see errno */
 static int open_stream(const char *to)
 {
+    enum { PAUSE_NS = 10000000, N_TRIES = 500 };
+    int out = -1;
     if (qp_output_is_standard(to))
         return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    int out = open(to, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY); /* a reader or an error */
+    for (int i = 0; out < 0 && i < N_TRIES; i++) {
+        out = open(to, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (out < 0 && errno != ENXIO)
+            return -1;
+        if (out < 0)
+            qp_clock_sleep_until(qp_clock_monotonic() + PAUSE_NS);
+    }
+    if (out < 0)
+        errno = ENXIO;
     return out >= 0 && fcntl(out, F_SETFL, 0) == 0 ? out : -1;
 }
 
