@@ -2,9 +2,6 @@
  * order with changes, and any bytes: read, checked, figures within the run's. */
 #include "fuzz/import.h"
 
-enum { TEXT_MAX = 1 << 16 };
-
-/* Each byte is a line, or a change of the previous line. */
 static size_t compose(char *text, const uint8_t *data, size_t n_bytes)
 {
     static const char *const lines[] = {
@@ -28,19 +25,8 @@ static size_t compose(char *text, const uint8_t *data, size_t n_bytes)
         "1 0 2 ",
         "1 0 18446744073709551615 ",
     };
-    enum { N_LINES = sizeof lines / sizeof *lines, HEAD = 64 };
-    size_t at = (size_t)(stpcpy(text, n_bytes % 2 ? "di\t.\t0\t0\t0\t0\t0\t0\t0\n"
-                                                  : "3:script.lua\n1 2 0 \n") -
-                         text);
-    for (; n_bytes > 0 && at < TEXT_MAX - HEAD; data++, n_bytes--) {
-        if (*data < N_LINES) {
-            at = (size_t)(stpcpy(text + at, lines[*data]) - text);
-            text[at++] = '\n';
-        } else if (*data >= 0x80 && n_bytes > 1) {
-            text[at - 1 - (*data & 0x0F)] = (char)data[1];
-        }
-    }
-    return at;
+    const char *head = n_bytes % 2 ? "di\t.\t0\t0\t0\t0\t0\t0\t0\n" : "3:script.lua\n1 2 0 \n";
+    return compose_lines(text, head, lines, sizeof lines / sizeof *lines, data, n_bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);

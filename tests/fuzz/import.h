@@ -37,4 +37,24 @@ static qp_load_status load(const void *bytes, size_t n_bytes)
     return status;
 }
 
+enum { TEXT_MAX = 1 << 16 };
+
+/* Compose a text of these lines after its head: each byte is a line, or a change of the previous one.
+ * @param text  [TEXT_MAX] @return bytes of it */
+static inline size_t compose_lines(char *text, const char *head, const char *const *lines,
+                                   size_t n_lines, const uint8_t *data, size_t n_bytes)
+{
+    enum { LINE_MAX_BYTES = 64 };
+    size_t at = (size_t)(stpcpy(text, head) - text);
+    for (; n_bytes > 0 && at < TEXT_MAX - LINE_MAX_BYTES; data++, n_bytes--) {
+        if (*data < n_lines) {
+            at = (size_t)(stpcpy(text + at, lines[*data]) - text);
+            text[at++] = '\n';
+        } else if (*data >= 0x80 && n_bytes > 1) {
+            text[at - 1 - (*data & 0x0F)] = (char)data[1];
+        }
+    }
+    return at;
+}
+
 #endif

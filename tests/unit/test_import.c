@@ -386,6 +386,8 @@ static void no_memory_is_said(void **state)
     static const char cover[] = "di\t.\t1\t1\t1\t1\t1\t1\t1\nfi\ta.c\t1\t1\t1\t1\t1\t1\n"
                                 "fu\tf\t1\t1\t1\t2\t7\nbl\t3\t3\t0\nli\t3\tTEST\nli\t4\t1\n"
                                 "efu\nefi\nedi\n";
+    static const char bare[] = "di\t.\t0\t0\t0\t0\t0\t0\t0\nfi\ta.c\t0\t0\t0\t0\t0\t0\n"
+                               "fu\tf\t0\t0\t0\t0\t7\nefu\nefi\nedi\n"; /* no block */
     static const char luacov[] = "2:none.lua\n1 0 \n";
     const struct {
         const void *bytes;
@@ -393,6 +395,7 @@ static void no_memory_is_said(void **state)
     } inputs[] = {{text, sizeof text - 1},
                   {pprof, sizeof pprof - 1},
                   {cover, sizeof cover - 1},
+                  {bare, sizeof bare - 1},
                   {luacov, sizeof luacov - 1}};
     for (unsigned i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         bool is_read = false;

@@ -154,8 +154,8 @@ static bool take_numbers(cover *c, const span *fields, unsigned n, unsigned firs
 static void end_function(cover *c)
 {
     const block *lines = c->lines.items;
-    block *blocks = (block *)c->blocks.items + c->first_block;
     size_t n = c->blocks.n - c->first_block, n_kept = 0;
+    block *blocks = n ? (block *)c->blocks.items + c->first_block : NULL;
     bool is_dead = n && !c->n_live_blocks;
     qp_dict line_of = {0}, has_block = {0};
     for (size_t i = 0; i < c->lines.n && !c->failed; i++)
