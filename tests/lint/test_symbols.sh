@@ -6,7 +6,7 @@
 #   - neither calls itself by a name that the other one could have, shared or static
 #   - they take nothing from outside but libc, and no allocator from there
 #   - they are not unloaded, bind at load time, have the SONAME lib*.so.1
-#   - they weigh at most 240 KB stripped (150 is the goal: decisions/0012)
+#   - they weigh at most 256 KB stripped (150 is the goal: decisions/0012)
 #   - the archives define their calls and nothing else that another object could meet
 set -eu
 mistakes=0
@@ -78,7 +78,7 @@ check_library() { # NAME
 
     strip -o stripped "$library"
     n_bytes=$(wc -c <stripped)
-    [ "$n_bytes" -le 245760 ] || fail "$1: $n_bytes bytes stripped: more than 240 KB"
+    [ "$n_bytes" -le 262144 ] || fail "$1: $n_bytes bytes stripped: more than 256 KB"
 }
 check_library libqprof
 check_library libcprof
