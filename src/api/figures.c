@@ -127,7 +127,7 @@ static uint64_t sum_term(term which)
     return sum;
 }
 
-enum { N_FIGURES = QP_D_COUNT + N_TERMS };
+enum { N_FIGURES = (int)QP_D_COUNT + (int)N_TERMS };
 
 static const char *figure_name(unsigned i)
 {

@@ -43,6 +43,15 @@ need_profiler_cli() {
     export PROFILER_CLI_SESSION_DIR="$PWD/sessions" HOME="$PWD"
     mkdir -p sessions
 }
+# Its server has 500 ms to begin, which is not enough on a busy machine: it is loaded again.
+cli_load() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        cli load "$1" >load.out 2>load.err && return
+        sleep 1
+    done
+    cat load.err >&2
+    return 1
+}
 cli() {
     cli_command=$1
     shift

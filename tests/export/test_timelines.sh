@@ -55,7 +55,7 @@ functions() {
     cli thread functions --thread "$1" --limit 0 --json | jq -r '.functions[]
         | "\(.name) \(.selfSamples * 1e6 | round / 1000) \(.totalSamples * 1e6 | round / 1000)"'
 }
-cli load run.firefox >load.out
+cli_load run.firefox
 printf 'main 14 25\nf 7 10\ng 3 5\nleaf;1 2 1 1\n' >wanted
 functions t-0 >found
 claim "the Firefox Profiler shows own and total times" diff -u wanted found
@@ -65,7 +65,7 @@ claim "... and paths" grep -q 'f-2. g \[total: 20.0%, self: 12.0%\]' found
 claim "... and threads" same '.main_1. .co_2.' \
     "$(cli profile info --all | sed -n 's/^ *t-[0-9]*: \([^ ]*\) .*/\1/p' | paste -sd ' ')"
 cli stop test >/dev/null
-cli load hostile.firefox >load.out
+cli_load hostile.firefox
 claim "hostile names: all of the time" same 'main 0 13' "$(functions t-0 | grep '^main ')"
 cli stop test >/dev/null
 finish

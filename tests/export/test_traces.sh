@@ -76,7 +76,7 @@ functions() {
         | {name, self: (.selfSamples * 1e6 | round / 1000), total: (.totalSamples * 1e6 | round / 1000)}]
         | sort_by(-.self, .name)[] | "\(.name) \(.self) \(.total)"'
 }
-cli load run.firefox >load.out
+cli_load run.firefox
 claim "the Firefox Profiler shows own and total times" same "$wanted" "$(functions t-0)"
 claim "... of the second thread" same 'other 25 25' "$(functions t-1)"
 cli stop test >/dev/null
@@ -89,7 +89,7 @@ for i = 1, 5 do spin(50000) co() end
 END
 QPROF="-output=wait.qprof -collect=profile,trace -elapsed-source=monotonic" qlua wait.lua
 qprof trace export --to=firefox -o wait.firefox wait.qprof
-cli load wait.firefox >load.out
+cli_load wait.firefox
 for thread in 0 1; do
     number=$(jq -r ".threads[$thread].tid" wait.firefox | cut -d . -f 2)
     claim "Firefox: $(jq -r ".threads[$thread].name" wait.firefox) has no time while it is suspended" same \

@@ -25,8 +25,10 @@ claim "pairs of functions, and ends" same $((1000 * 1001 / 2 + 4 * 1000)) "$(cal
 claim "the mended program has no walk" same 0 "$(calls closure_creation_propagation_callback after.qprof)"
 claim "the function that led the walks is called as before" same '1001 1001' \
     "$(calls propagate_closure_creations before.qprof) $(calls propagate_closure_creations after.qprof)"
-claim "lines 200 and 201 were never executed" same '0 0' "$(qprof annotate --format=json closure_creation_propagation_callback \
-    before.qprof | jq -r '[.files[].lines[] | select(.line == 200 or .line == 201).count] | join(" ")')"
+# Lines 200 and 201 of luacheck 1.1.0.
+line=$(awk '/function closure_creation_propagation_callback/ { f = 1 } f && / add_resolutions\(/ { print NR; exit }' luacheck/stages/resolve_locals.lua)
+claim "what the function is for was never executed" same '0 0' "$(qprof annotate --format=json closure_creation_propagation_callback \
+    before.qprof | jq --argjson line "$line" -r '[.files[].lines[] | select(.line == $line or .line == $line + 1).count] | join(" ")')"
 qprof diff --fail-if-more=calls:2% after.qprof before.qprof >gate.txt 2>gate.err
 claim "the gate fails without the condition" same 1 $?
 claim "... and names seven functions" same 7 "$(grep -c '^qprof diff: more: calls of ' gate.err)"

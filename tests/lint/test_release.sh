@@ -28,9 +28,14 @@ released=$QPROF_SOURCE/tests/lint/libqprof.abi
 
 sh "$QPROF_SOURCE/tools/release.sh" --interface "$QPROF_LIB/libqprof.so" >built.abi
 
+# Another version of abidw chooses another of two names of one type: only what harms is compared then.
+version_of() { sed -n "1s/.*<abi-corpus version='\([^']*\)'.*/\1/p" "$1"; }
+harmless=--harmless
+[ "$(version_of built.abi)" = "$(version_of "$released")" ] || harmless=
+
 # compare INTERFACE: what programs that were compiled with it would miss, in the file report
 compare() {
-    abidiff --harmless --no-added-syms --suppressions "$QPROF_SOURCE/tests/lint/libqprof.suppr" \
+    abidiff $harmless --no-added-syms --suppressions "$QPROF_SOURCE/tests/lint/libqprof.suppr" \
         "$1" built.abi >report
 }
 

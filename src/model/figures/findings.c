@@ -10,7 +10,8 @@
 #include "model/figures/figures.h"
 
 /* Percent of the run, and of the calls before, below which there is no sentence. */
-enum { LEAST_PERCENT = 1, LEAST_CHANGE_PERCENT = 10, FUNCTIONS_COMPARED = 100 };
+static const double LEAST_PERCENT = 1, LEAST_CHANGE_PERCENT = 10;
+enum { FUNCTIONS_COMPARED = 100 };
 
 typedef struct {
     const qp_model *m;

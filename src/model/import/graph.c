@@ -14,7 +14,8 @@
 #include "base/containers/search.h"
 #include "model/import/gather.h"
 
-enum { PATHS_MOST = 1 << 21, PATHS_OF_ONE_MOST = 4096, THREADS_APART = 64, ROUNDING = 1000 };
+enum { PATHS_MOST = 1 << 21, PATHS_OF_ONE_MOST = 4096, THREADS_APART = 64 };
+static const double ROUNDING = 1000; /* the part of all that rounding may leave */
 
 /* A call path that ends in a vertex, and its weight there. */
 typedef struct {

@@ -480,6 +480,13 @@ static inline void qp_thread_drop(void)
     __atomic_store_n(&qp_here.slot->driven, (qprof_thread *)0, __ATOMIC_RELEASE);
 }
 
+/* A function whose variables lie on the C stack, where the address sanitizer would place them elsewhere. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
+#define QP_REAL_STACK __attribute__((no_sanitize("address")))
+#else
+#define QP_REAL_STACK
+#endif
+
 /* A function with this frame of the C stack was called: a look at an event below it was left by
  * a jump. */
 void qp_event_note_stack(const void *here);

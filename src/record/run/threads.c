@@ -445,11 +445,7 @@ void qp_event_note_stack(const void *here)
 /* The function that looks at an event has filled `look` with n_looks. After a jump or an
  * exception out of it, a function above calls one of ours sooner or later, or other words are
  * written there. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
-__attribute__((no_sanitize("address")))
-#endif
-bool
-qp_event_is_looking(const void *here)
+QP_REAL_STACK bool qp_event_is_looking(const void *here)
 {
     qp_event_note_stack(here);
     const uint64_t *look = qp_here.look;
