@@ -22,6 +22,12 @@ function add(string $name): void
     Counter::$of[$name] = (Counter::$of[$name] ?? 0) + 1;
 }
 
+/* The name of a closure: since PHP 8.4 the engine's, without folders. */
+function closure(string $own, int $line, string $namespace = 'Kinds\\'): string
+{
+    return PHP_VERSION_ID < 80400 ? "$namespace{closure:$line}" : preg_replace('/^{closure:\/.*\//', '{closure:', $own);
+}
+
 /* ---- functions and methods --------------------------------------------------------------- */
 
 function fib(int $n): int
@@ -197,11 +203,11 @@ function closures(): void
 {
     add('Kinds\closures');
     for ($i = 0; $i < 3; $i++) {
-        $f = function (int $n) use ($i) { add('Kinds\{closure:' . __LINE__ . '}'); return $n + $i; };
+        $f = function (int $n) use ($i) { add(closure(__FUNCTION__, __LINE__)); return $n + $i; };
         $f($i);
         array_map($f, [1, 2]);
     }
-    $bound = \Closure::bind(function () { add('Kinds\{closure:' . __LINE__ . '}'); return $this->items; }, Thing::make(), Thing::class);
+    $bound = \Closure::bind(function () { add(closure(__FUNCTION__, __LINE__)); return $this->items; }, Thing::make(), Thing::class);
     $bound();
     any(...$bound());
 }
@@ -222,12 +228,12 @@ function callables(): void
     $unknown = $thing->some_name(...);
     $unknown(1);
     $list = [3, 1, 2];
-    usort($list, static function ($a, $b) { add('Kinds\{closure:' . __LINE__ . '}'); return any($a) <=> any($b); });
-    preg_replace_callback('/[a-z]/', fn ($m) => add('Kinds\{closure:' . __LINE__ . '}') . strtoupper($m[0]), 'abc');
-    ob_start(function ($text) { add('Kinds\{closure:' . __LINE__ . '}'); return strtoupper($text); });
+    usort($list, static function ($a, $b) { add(closure(__FUNCTION__, __LINE__)); return any($a) <=> any($b); });
+    preg_replace_callback('/[a-z]/', fn ($m) => add(closure(__FUNCTION__, __LINE__)) . strtoupper($m[0]), 'abc');
+    ob_start(function ($text) { add(closure(__FUNCTION__, __LINE__)); return strtoupper($text); });
     echo "buffered\n";
     ob_end_flush();
-    set_error_handler(function () { add('Kinds\{closure:' . __LINE__ . '}'); return true; });
+    set_error_handler(function () { add(closure(__FUNCTION__, __LINE__)); return true; });
     echo $undefined;
     trigger_error('x', E_USER_WARNING);
     restore_error_handler();
@@ -352,7 +358,7 @@ function exceptions(): void
         }
     }
     try {
-        array_map(fn ($x) => add('Kinds\{closure:' . __LINE__ . '}') ?: throws($x), [2, 3]);
+        array_map(fn ($x) => add(closure(__FUNCTION__, __LINE__)) ?: throws($x), [2, 3]);
     } catch (\Exception) {
     }
     try {
@@ -384,7 +390,7 @@ function fibers(): void
     add('Kinds\fibers');
     $fibers = [];
     for ($i = 1; $i <= 3; $i++) {
-        $fibers[$i] = new \Fiber(function () use ($i) { add('Kinds\{closure:' . __LINE__ . '}'); return waits($i); });
+        $fibers[$i] = new \Fiber(function () use ($i) { add(closure(__FUNCTION__, __LINE__)); return waits($i); });
         $fibers[$i]->start();
         fib(1);
     }
@@ -394,7 +400,7 @@ function fibers(): void
             any($i);
         }
     }
-    $nested = new \Fiber(function () { add('Kinds\{closure:' . __LINE__ . '}');
+    $nested = new \Fiber(function () { add(closure(__FUNCTION__, __LINE__));
         $inner = new \Fiber(waits(...));
         $inner->start(2);
         \Fiber::suspend();
@@ -406,14 +412,14 @@ function fibers(): void
     $nested->start();
     $nested->resume();
     $nested->resume();
-    $fails = new \Fiber(function () { add('Kinds\{closure:' . __LINE__ . '}'); waits(1); });
+    $fails = new \Fiber(function () { add(closure(__FUNCTION__, __LINE__)); waits(1); });
     $fails->start();
     try {
         $fails->throw(new \RuntimeException('into it'));
     } catch (\RuntimeException) {
         any(1);
     }
-    $GLOBALS['unfinished'] = new \Fiber(function () { add('Kinds\{closure:' . __LINE__ . '}');
+    $GLOBALS['unfinished'] = new \Fiber(function () { add(closure(__FUNCTION__, __LINE__));
         try {
             waits(2);
         } finally {
@@ -437,9 +443,9 @@ function files(): void
     require $file;
     unlink($file);
     for ($i = 0; $i < 3; $i++) {
-        eval('$f = function() { \Kinds\add("{closure:1}"); }; $f();');
+        eval('$f = function() { \Kinds\add(\Kinds\closure(__FUNCTION__, 1, "")); }; $f();');
     }
-    spl_autoload_register(function ($name) { add('Kinds\{closure:' . __LINE__ . '}'); });
+    spl_autoload_register(function ($name) { add(closure(__FUNCTION__, __LINE__)); });
     class_exists('Kinds\Missing');
 }
 
@@ -454,9 +460,9 @@ files();
 fib(12);
 deep(5000);
 gc_collect_cycles();
-register_shutdown_function(function () { add('Kinds\{closure:' . __LINE__ . '}');
+register_shutdown_function(function () { add(closure(__FUNCTION__, __LINE__));
     fib(3);
-    register_shutdown_function(function () { add('Kinds\{closure:' . __LINE__ . '}');
+    register_shutdown_function(function () { add(closure(__FUNCTION__, __LINE__));
         Counter::$last = new Counter();
     });
 });

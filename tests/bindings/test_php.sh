@@ -3,11 +3,7 @@
 # a program of calls of all kinds counts itself, with opcache and its compiler as well; and to those of xdebug.
 set -eu
 command -v phpize >/dev/null && php -n -r 'exit((int) (PHP_VERSION_ID < 80200 || PHP_ZTS || PHP_DEBUG));' || {
-    echo "test_php.sh: no PHP 8.2 with php-dev"
-    exit 77
-}
-php -n -r 'exit((int) (PHP_VERSION_ID >= 80400));' || {
-    echo "left out: this is PHP $(php -n -r 'echo PHP_VERSION;'), and the extension records 8.2"
+    echo "test_php.sh: no PHP from 8.2 on with php-dev"
     exit 77
 }
 work=$PWD tests=$QPROF_SOURCE/tests/bindings qprof=$QPROF_BIN/qprof
@@ -18,7 +14,7 @@ unset PHP_INI_SCAN_DIR 2>/dev/null || :
 mkdir guide
 cp -r "$QPROF_SOURCE/bindings" "$QPROF_SOURCE/include" guide
 (cd guide && QPROF_LIBRARY=$QPROF_LIB/libqprof.a CONFIG_SHELL=/bin/sh \
-    CFLAGS="-O2 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-cast-function-type" follow_guide php.md)
+    CFLAGS="-O2 -Wall -Wextra -Werror -Wno-unused-parameter -Wno-cast-function-type -Wno-missing-field-initializers" follow_guide php.md)
 extension=$work/guide/bindings/php/modules/qprof.so
 
 is() {

@@ -249,6 +249,11 @@ void calls_open(void)
     main_fiber.stack = &recorder.vm.main;
     recorder.running = &main_fiber;
     recorder.function_slot = zend_get_op_array_extension_handle("qprof");
+#if PHP_VERSION_ID >= 80400
+    recorder.internal_slot = zend_get_internal_function_extension_handle("qprof");
+#else
+    recorder.internal_slot = recorder.function_slot;
+#endif
     recorder.fiber_slot = zend_get_resource_handle("qprof");
     zend_observer_fcall_register(on_first_call);
     zend_observer_fiber_init_register(on_fiber);

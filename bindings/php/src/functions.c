@@ -46,7 +46,19 @@ static int is_closure(const zend_function *called)
                ZEND_ACC_CLOSURE;
 }
 
-/* Its name: "strlen", "Shop\Basket::add", "Shop\{closure:12}", "{file lib.php}". */
+/* "Shop\{closure:12}"; since PHP 8.4 "{closure:Shop\Basket::add():12}", or its file. */
+static void write_closure_name(const zend_string *own, uint32_t line, char *name, size_t n_bytes)
+{
+#if PHP_VERSION_ID >= 80400
+    const char *where = ZSTR_VAL(own) + strlen("{closure:");
+    (void)line;
+    snprintf(name, n_bytes, "{closure:%s", *where == '/' ? base_name(where) : where);
+#else
+    snprintf(name, n_bytes, "%.*s:%u}", (int)ZSTR_LEN(own) - 1, ZSTR_VAL(own), line);
+#endif
+}
+
+/* Its name: "strlen", "Shop\Basket::add", "{file lib.php}"; or that of a closure. */
 static void write_name(const zend_function *called, char *name, size_t n_bytes)
 {
     const zend_string *own = called->common.function_name;
@@ -57,8 +69,7 @@ static void write_name(const zend_function *called, char *name, size_t n_bytes)
         snprintf(name, n_bytes, is_eval(file) ? "{eval %.*s}" : "{file %.*s}",
                  (int)strcspn(file, " "), file);
     } else if (is_closure(called)) {
-        snprintf(name, n_bytes, "%.*s:%u}", (int)ZSTR_LEN(own) - 1, ZSTR_VAL(own),
-                 called->op_array.line_start);
+        write_closure_name(own, called->op_array.line_start, name, n_bytes);
     } else {
         /* the name of a class without one contains its file, after a zero */
         snprintf(name, n_bytes, "%s%s%s", class_name, colons, ZSTR_VAL(own));

@@ -66,7 +66,8 @@ typedef struct {
     char has_failed;         /* the options of the process are wrong */
     unsigned wants;          /* QPROF_WANT_* */
     const uint32_t *changes; /* qprof_changes() */
-    int function_slot;       /* of functions, in their run-time caches */
+    int function_slot;       /* of functions in PHP, in their run-time caches */
+    int internal_slot;       /* of internal functions; until PHP 8.3 the same */
     int fiber_slot;          /* of fibers, in the contexts of the engine */
 } recorder_state;
 
@@ -85,7 +86,8 @@ void functions_free(void);
 /* The same, where it is cached. */
 static inline function *function_of(zend_function *called)
 {
-    void **slot = &ZEND_OP_ARRAY_EXTENSION(&called->common, recorder.function_slot);
+    int at = called->type == ZEND_INTERNAL_FUNCTION ? recorder.internal_slot : recorder.function_slot;
+    void **slot = &ZEND_OP_ARRAY_EXTENSION(&called->common, at);
     function *f = *slot;
     if (QPROF_UNLIKELY(!f || f->run != recorder.run))
         *slot = f = functions_find(called);
