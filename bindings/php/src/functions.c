@@ -47,7 +47,8 @@ static int is_closure(const zend_function *called)
 }
 
 /* "Shop\{closure:12}"; since PHP 8.4 "{closure:Shop\Basket::add():12}", or its file. */
-static void write_closure_name(const zend_string *own, uint32_t line, char *name, size_t n_bytes)
+static void write_closure_name(const zend_string *own, uint32_t line, char *name,
+                               size_t n_bytes)
 {
 #if PHP_VERSION_ID >= 80400
     const char *where = ZSTR_VAL(own) + strlen("{closure:");

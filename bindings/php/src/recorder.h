@@ -86,7 +86,8 @@ void functions_free(void);
 /* The same, where it is cached. */
 static inline function *function_of(zend_function *called)
 {
-    int at = called->type == ZEND_INTERNAL_FUNCTION ? recorder.internal_slot : recorder.function_slot;
+    int at = called->type == ZEND_INTERNAL_FUNCTION ? recorder.internal_slot
+                                                    : recorder.function_slot;
     void **slot = &ZEND_OP_ARRAY_EXTENSION(&called->common, at);
     function *f = *slot;
     if (QPROF_UNLIKELY(!f || f->run != recorder.run))

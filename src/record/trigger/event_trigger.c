@@ -193,7 +193,7 @@ static unsigned take_candidates(uint32_t event, candidate *all)
 
 /* It shows by its place on the stack that it is at work. */
 QP_REAL_STACK void qp_event_triggers_raise(qprof_thread *th, uint32_t event, uintptr_t object,
-                             const qp_event_call *call)
+                                           const qp_event_call *call)
 {
     uint64_t look[QP_LOOK_WORDS];
     candidate all[QPROF_TRG_MAX_ENABLED];
