@@ -74,6 +74,17 @@ static void a_function_of_the_script_is_not_said_to_wait(void **state)
                    "qprof report a.qprof");
 }
 
+/* Other programs take the processor from all functions alike. */
+static void a_native_function_that_runs_as_much_is_not_said_to_wait(void **state)
+{
+    (void)state;
+    find(220, 180, QP_TIME_EXACT,
+         0); /* accept: 55 % of the ticks off the processor, 30 % of the others */
+    assert_finding(n_found - 1, 40,
+                   "40.0 % was off the processor: waiting, or other programs ran",
+                   "qprof report a.qprof");
+}
+
 static void unless_the_host_or_the_system_says_that_it_does(void **state)
 {
     static const char *const text =
@@ -92,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_has_no_source_may_wait),
         cmocka_unit_test(a_function_of_the_script_is_not_said_to_wait),
+        cmocka_unit_test(a_native_function_that_runs_as_much_is_not_said_to_wait),
         cmocka_unit_test(unless_the_host_or_the_system_says_that_it_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

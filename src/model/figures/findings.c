@@ -10,7 +10,7 @@
 #include "model/figures/figures.h"
 
 /* Percent of the run, and of the calls before, below which there is no sentence. */
-static const double LEAST_PERCENT = 1, LEAST_CHANGE_PERCENT = 10;
+static const double LEAST_PERCENT = 1, LEAST_CHANGE_PERCENT = 10, LEAST_PART_OFF = 0.25;
 enum { FUNCTIONS_COMPARED = 100 };
 
 typedef struct {
@@ -121,12 +121,21 @@ static uint64_t bytes_of(const qp_figures *f)
     return f->memory.bytes;
 }
 
+/* Has it much of the time off the processor, compared with its running time? Other programs that run take
+ * the processor from whatever is running. */
+static bool stands_out(const qp_run_info *run, const qp_figures *f)
+{
+    double part = (double)f->off / (double)run->off;
+    return part >= LEAST_PART_OFF &&
+           part * (double)(run->total - run->off) >= 2 * (double)(f->self - f->off);
+}
+
 /* Exact times tell time off the processor, but not whether the thread waited or was ready while others
  * ran. What the host runs by itself waits for nothing; what has no source may be native and wait. */
 static bool may_wait(const qp_run_info *run, const qp_model_method *k)
 {
-    return run->time_mode != QP_TIME_EXACT || !*k->file ||
-           k->flags & (QP_METHOD_WAITS | QP_METHOD_BLOCKS);
+    return run->time_mode != QP_TIME_EXACT || k->flags & (QP_METHOD_WAITS | QP_METHOD_BLOCKS) ||
+           (!*k->file && stands_out(run, &k->all));
 }
 
 static void find_waits(findings *to)
