@@ -133,11 +133,13 @@ local function getb(n)
     return t
 end
 for k = 1, 100 do getb(5000) end
-os.execute("sleep 0.5")
 END
+    echo 'os.execute("sleep 0.5")' >sleeps.lua
+    qprof run -o sleeps.qprof -- qlua sleeps.lua 2>/dev/null
+    summary sleeps.qprof
+    claim "waiting" has '[0-9.]+ % was waiting, off the processor, (most of it|the largest part) in `.*`'
     qprof run --allocations=yes -o lua.qprof -- qlua script.lua 2>/dev/null
     summary lua.qprof
-    claim "waiting" has '[0-9.]+ % was waiting, off the processor, (most of it|the largest part) in `.*`'
     claim "garbage collection, and whose bytes" \
         has '[0-9.]+ % is garbage collection; most bytes come from `getb`, line [34]: [0-9,]+'
     claim "all figures are shown" proved
