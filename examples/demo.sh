@@ -24,7 +24,7 @@ show() {
 
 need_packages "the demonstration" build-essential cmake dpkg-dev patch libreadline-dev \
     lua-check lua-penlight zlib1g-dev libsqlite3-dev libzstd-dev
-want_packages "the demonstration" nodejs npm
+want_packages "the demonstration" nodejs npm libmicrohttpd-dev
 build_tree "libqprof, qprof and qlua" build --preset release
 if [ ! -x build/bin/qlua ]; then
     echo "build/bin/qprof is ready. The rest of the demonstration needs qlua, which is left out:"

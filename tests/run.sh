@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.."
 . tests/packages.sh
 
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
-    libcmocka-dev clang libclang-rt-dev jq zlib1g-dev libsqlite3-dev libzstd-dev
-want_packages "the test run" valgrind clang-format clang-tidy lua-check lua-penlight lcov gcovr \
+    libcmocka-dev clang libclang-rt-dev jq zlib1g-dev libsqlite3-dev libzstd-dev libmicrohttpd-dev
+want_packages "the test run" valgrind curl clang-format clang-tidy lua-check lua-penlight lcov gcovr \
     lua-busted lua-unit libxml2-utils nodejs npm chromium chromium-headless-shell fonts-dejavu-core golang-go \
     libdevel-nytprof-perl kcachegrind xvfb xauth dbus-daemon graphviz sqlite3 \
     protobuf-compiler zstd strace gdb systemtap-sdt-dev python3 \

@@ -47,7 +47,7 @@ const policy = [
     `script-src ${digest(script)}`,
     `style-src ${digest(style)}`,
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${name === "store" ? "'self'" : "'none'"}`,
 ].join("; ");
 const head = [
     `<!doctype html>`,

@@ -4,10 +4,11 @@
 # every link from one page to another leads somewhere, and README.md names every page.
 set -u
 [ -x "$QPROF_BIN/qlua" ] || { echo "qlua is not built"; exit 77; }
-for tool in jq lcov genhtml luacheck xmllint callgrind_annotate; do
+for tool in curl jq lcov genhtml luacheck xmllint callgrind_annotate; do
     command -v $tool >/dev/null || { echo "$tool is not installed; tests/run.sh installs it"; exit 77; }
 done
 PATH=$QPROF_BIN:$PATH
+qprof version | grep -q "qprof serve is built in" || { echo "qprof serve is not built in"; exit 77; }
 unset QPROF
 mistakes=0
 rm -rf blocks

@@ -21,14 +21,16 @@ export function claim(text, isSo, detail) {
 export const same = (text, wanted, found) =>
     claim(text, JSON.stringify(wanted) === JSON.stringify(found), { wanted, found });
 
-/** Open a page. Any request but its own, any error and any word on the console is a failure. */
+/** Open a page: a file, or what a server of ours shows, whose pages may lead to others of it. Any request but its own, any
+ * error and any word on the console is a failure. */
 export async function open(file, hash = "", options = {}) {
     const context = await browser.newContext({
         viewport: { width: 1280, height: 800 },
         ...options,
     });
     const page = await context.newPage();
-    const url = `${pathToFileURL(file)}${hash}`;
+    const isServed = /^http:/.test(file);
+    const url = isServed ? file : `${pathToFileURL(file)}${hash}`;
     page.on("console", (message) => claim(`${file}: nothing on the console`, false, message.text()));
     page.on("pageerror", (error) => claim(`${file}: no error`, false, error.message));
     page.on("dialog", (dialog) => {
@@ -37,7 +39,8 @@ export async function open(file, hash = "", options = {}) {
     });
     page.on("request", (request) => {
         const own = url.replace(/#.*/, "");
-        claim(`${file}: asks for nothing`, request.url().replace(/#.*/, "") === own, request.url());
+        const isOwn = isServed ? request.isNavigationRequest() && request.url().startsWith(new URL(url).origin) : request.url().replace(/#.*/, "") === own;
+        claim(`${file}: asks for nothing`, isOwn, request.url());
     });
     await page.goto(url);
     if (options.javaScriptEnabled !== false) await settle(page);

@@ -75,6 +75,18 @@ typedef struct {
     bool has_undated;
 } qp_store_args;
 
+/* Flags of `qprof serve`. */
+typedef struct {
+    const char *listen, *token, *token_file; /* NULL: not given */
+    uint64_t port;
+} qp_serve_args;
+
+/* Of a page that a server shows. */
+typedef struct {
+    const char *home; /* the address of the page that leads to it; NULL: it is no such page */
+    const char *name, *base_name; /* of what it shows */
+} qp_page_args;
+
 /* Values of all flags of all commands; each command's table fills its own. */
 typedef struct {
     unsigned format, color, sort; /* positions in the words of the flag */
@@ -97,6 +109,8 @@ typedef struct {
     qp_collapse_args fold;
     qp_trace_args trace;
     qp_store_args store;
+    qp_serve_args serve;
+    qp_page_args page;
     bool is_long;
     char **operands; /* [n_operands] of argv; for `run` options of the recorder */
     int n_operands;
@@ -277,7 +291,7 @@ extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_c
     qp_command_diff, qp_command_merge, qp_command_export, qp_command_html, qp_command_pm,
     qp_command_list_live, qp_command_top, qp_command_trace, qp_command_config,
     qp_command_summary, qp_command_version, qp_command_doctor, qp_command_store,
-    qp_command_push, qp_command_help;
+    qp_command_push, qp_command_serve, qp_command_help;
 
 /* The command that words name: "report", or "cover" and "report".
  * @param n_taken  how many of the words are its name

@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "export/page/page.h"
 #include "format/layout.h"
+#include "http/http.h"
 
 #ifndef QPROF_COMMIT
 #define QPROF_COMMIT "" /* built outside of the repository */
@@ -59,6 +60,13 @@ void qp_facts_of_build(qp_facts *f)
     } else {
         qp_fact_add(f, "pages", "qprof html is not built in");
         qp_fact_advise(f, QP_FACT_NOTE, "build qprof where nodejs and npm are installed");
+    }
+    if (qp_http_version()) {
+        qp_fact_add(f, "server", "qprof serve is built in, with libmicrohttpd %s",
+                    qp_http_version());
+    } else {
+        qp_fact_add(f, "server", "qprof serve is not built in");
+        qp_fact_advise(f, QP_FACT_NOTE, "build qprof where libmicrohttpd-dev is installed");
     }
     for (const qp_exporter *x = qp_exporters; x->name; x++)
         add_name(profiles, sizeof profiles, x->name);

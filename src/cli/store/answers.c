@@ -10,22 +10,9 @@
 
 /* ---- series --------------------------------------------------------------------------------- */
 
-#define BY_WORDS "day|hour|version|service|host"
 enum { BY_DAY, BY_HOUR, BY_VERSION, BY_SERVICE, BY_HOST };
 
-typedef struct {
-    const char *key;
-    uint64_t profiles, calls, self, calls_each, self_each;
-} series_row;
-
-typedef struct {
-    series_row *rows; /* [n] */
-    size_t n;
-    const char *by;
-    const char *unit;
-} series;
-
-#define AT(member) QP_FIELD_AT(series_row, member)
+#define AT(member) QP_FIELD_AT(qp_series_row, member)
 static const qp_field series_fields[] = {
     {"key", NULL, "the day or the hour in UTC, or \"unknown\"; or the version, service or host",
      QP_FIELD_NAME, AT(key)},
@@ -41,19 +28,20 @@ static const qp_field series_fields[] = {
 
 static bool next_key(const void *data, size_t *at, void *row)
 {
-    const series *s = data;
+    const qp_series *s = data;
     if (*at == s->n)
         return false;
-    *(series_row *)row = s->rows[(*at)++];
+    *(qp_series_row *)row = s->rows[(*at)++];
     return true;
 }
 
-static const qp_rows series_rows = QP_ROWS(series_fields, series_row, next_key);
+static const qp_rows series_rows = QP_ROWS(series_fields, qp_series_row, next_key);
 
 static const qp_field series_document[] = {
-    {"by", NULL, "what a row is of", QP_FIELD_WORD, QP_FIELD_AT(series, by), .words = BY_WORDS},
+    {"by", NULL, "what a row is of", QP_FIELD_WORD, QP_FIELD_AT(qp_series, by),
+     .words = QP_SERIES_WORDS},
     {"unit", NULL, "ns, or of another clock: counts, ...", QP_FIELD_WORD,
-     QP_FIELD_AT(series, unit)},
+     QP_FIELD_AT(qp_series, unit)},
     {"series", NULL, "in the order of their keys", QP_FIELD_ROWS, .rows = &series_rows},
     {.key = NULL}};
 
@@ -61,7 +49,7 @@ static bool print_series(const qp_cli *cli, const void *data)
 {
     static const char *const titles[] = {"Day (UTC)", "Hour (UTC)", "Version", "Service",
                                          "Host"};
-    const series *s = data;
+    const qp_series *s = data;
     qp_listing l;
     uint64_t most = 0;
     for (size_t i = 0; i < s->n; i++)
@@ -80,7 +68,7 @@ static bool print_series(const qp_cli *cli, const void *data)
 static void write_series_csv(qp_cli *cli, const void *data)
 {
     qp_rows_csv(&cli->out, &series_rows, data, "key profiles calls self calls_each self_each",
-                QP_FIELDS_ALL, ((const series *)data)->unit);
+                QP_FIELDS_ALL, ((const qp_series *)data)->unit);
 }
 
 /* @return NULL: no memory */
@@ -106,16 +94,16 @@ static const char *key_of(unsigned by, const qp_store_profile *p, qp_arena *aren
 
 static int compare_keys(const void *a, const void *b)
 {
-    return strcmp(((const series_row *)a)->key, ((const series_row *)b)->key);
+    return strcmp(((const qp_series_row *)a)->key, ((const qp_series_row *)b)->key);
 }
 
 /* Rows of one key become one. */
-static void join_rows(series *s)
+static void join_rows(qp_series *s)
 {
     size_t n = 0;
     qsort(s->rows, s->n, sizeof *s->rows, compare_keys);
     for (size_t i = 0; i < s->n; i++) {
-        series_row *to = n ? &s->rows[n - 1] : NULL;
+        qp_series_row *to = n ? &s->rows[n - 1] : NULL;
         if (!to || strcmp(to->key, s->rows[i].key) != 0) {
             s->rows[n++] = s->rows[i];
             continue;
@@ -154,27 +142,33 @@ static bool is_of_one_clock(const qp_cli *cli, const qp_choice *c, const char **
     return true;
 }
 
-static int show_series(qp_cli *cli, qp_choice *c)
+int qp_series_make(const qp_cli *cli, qp_choice *c, unsigned by, qp_series *to)
 {
     static const char *const words[] = {"day", "hour", "version", "service", "host"};
-    static const qp_forms forms = {print_series, series_document, write_series_csv};
-    const unsigned by = cli->args.store.by;
-    series s = {.n = c->n, .by = words[by]};
-    if (!is_of_one_clock(cli, c, &s.unit))
+    *to = (qp_series){.n = c->n, .by = words[by], .unit = "ns"};
+    if (!is_of_one_clock(cli, c, &to->unit))
         return QP_EXIT_UNUSABLE;
-    s.rows = qp_alloc(c->n, sizeof *s.rows);
-    int status = s.rows ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
+    to->rows = qp_alloc(c->n, sizeof *to->rows);
+    int status = to->rows ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
     for (size_t i = 0; status == QP_EXIT_CLEAN && i < c->n; i++) {
         const qp_store_profile *p = &c->profiles[i];
-        s.rows[i] = (series_row){
+        to->rows[i] = (qp_series_row){
             .key = key_of(by, p, &c->arena), .profiles = 1, .calls = p->calls, .self = p->self};
-        if (!s.rows[i].key)
+        if (!to->rows[i].key)
             status = qp_cli_fail_memory(cli);
     }
-    if (status == QP_EXIT_CLEAN) {
-        join_rows(&s);
+    if (status == QP_EXIT_CLEAN)
+        join_rows(to);
+    return status;
+}
+
+static int show_series(qp_cli *cli, qp_choice *c)
+{
+    static const qp_forms forms = {print_series, series_document, write_series_csv};
+    qp_series s;
+    int status = qp_series_make(cli, c, cli->args.store.by, &s);
+    if (status == QP_EXIT_CLEAN)
         status = qp_output_print(cli, &forms, &s);
-    }
     qp_free(s.rows);
     return status;
 }
@@ -212,13 +206,26 @@ static bool is_function(const qp_model_method *k)
     return (k->flags & (QP_METHOD_REGISTERED | QP_METHOD_PSEUDO)) == QP_METHOD_REGISTERED;
 }
 
+bool qp_method_is_dead(const qp_model_method *k)
+{
+    return is_function(k) && !qp_figures_is_seen(&k->all);
+}
+
+uint64_t qp_functions_known(const qp_model *m)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        n += is_function(&m->methods[i]);
+    return n;
+}
+
 static bool next_dead(const void *data, size_t *at, void *to)
 {
     const qp_model *m = ((const dead_list *)data)->m;
     dead_row *row = to;
     for (size_t i = *at + 1; i < m->n_methods; i++) {
         const qp_model_method *k = &m->methods[i];
-        if (!is_function(k) || qp_figures_is_seen(&k->all))
+        if (!qp_method_is_dead(k))
             continue;
         *row = (dead_row){
             .name = k->name, .module = k->module, .file = k->file, .line = k->first_line};
@@ -267,11 +274,9 @@ static int show_dead(qp_cli *cli, qp_choice *c)
     qp_model *m;
     if (qp_choice_sum(cli, c, c->profiles, c->n, &m, &error) == QP_LOAD_UNUSABLE)
         return qp_cli_fail(cli, "%s: %s", cli->path, error.text);
-    dead_list d = {.m = m, .n_profiles = c->n};
-    for (uint32_t i = 1; i < m->n_methods; i++) {
-        d.n_functions += is_function(&m->methods[i]);
-        d.n_dead += is_function(&m->methods[i]) && !qp_figures_is_seen(&m->methods[i].all);
-    }
+    dead_list d = {.m = m, .n_profiles = c->n, .n_functions = qp_functions_known(m)};
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        d.n_dead += qp_method_is_dead(&m->methods[i]);
     const int status = qp_output_print(cli, &forms, &d);
     qp_model_free(m);
     return status;
@@ -327,7 +332,7 @@ static qp_load_status load_item(qp_cli *cli, const char *what, qp_model **out, q
     return QP_LOAD_UNUSABLE;
 }
 
-static int run_diff(qp_cli *cli)
+int qp_choice_compare(qp_cli *cli, const qp_command *how)
 {
     qp_error error = {.text = ""};
     qp_choice sides[QP_DIFF_SIDES] = {{.n = 0}};
@@ -348,13 +353,18 @@ static int run_diff(qp_cli *cli)
         cli->load = load_item;
         cli->load_data = sides;
         cli->args.n_operands = 0;
-        status = qp_command_diff.run(cli);
+        status = how->run(cli);
     } else {
         qp_cli_fail(cli, "%s: %s", cli->args.operands[0], error.text);
     }
     for (int side = 0; side < QP_DIFF_SIDES; side++)
         qp_choice_close(&sides[side]);
     return status;
+}
+
+static int run_diff(qp_cli *cli)
+{
+    return qp_choice_compare(cli, &qp_command_diff);
 }
 
 /* ---- the commands --------------------------------------------------------------------------- */
@@ -366,7 +376,8 @@ const qp_command qp_command_store_series = {
     .about =
         "Adds up the calls and the time of all functions, a row for each day or hour in which "
         "profiles ended, or for each version, service or host.",
-    .flags = (const qp_flag[]){QP_WORD("by", 0, BY_WORDS, store.by, "day", "what a row is of"),
+    .flags = (const qp_flag[]){QP_WORD("by", 0, QP_SERIES_WORDS, store.by, "day",
+                                       "what a row is of"),
                                QP_STORE_FLAGS_CHOICE, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof store series --service=web fleet.db\n"
                 "qprof store series --by=version --format=csv fleet.db",

@@ -29,7 +29,7 @@ qp_load_status qp_choice_sum(const qp_cli *cli, const qp_choice *c,
     return status;
 }
 
-static qp_load_status load_sum(qp_cli *cli, const char *path, qp_model **out, qp_error *error)
+qp_load_status qp_choice_load(qp_cli *cli, const char *path, qp_model **out, qp_error *error)
 {
     qp_choice c;
     (void)path;
@@ -50,7 +50,7 @@ static int show_as(qp_cli *cli, const qp_command *like)
     command.show = like->show;
     command.threads = like->threads;
     cli->command = &command;
-    cli->load = load_sum;
+    cli->load = qp_choice_load;
     return qp_cli_show(cli);
 }
 

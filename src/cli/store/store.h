@@ -35,6 +35,37 @@ qp_load_status qp_choice_sum(const qp_cli *cli, const qp_choice *c,
                              const qp_store_profile *profiles, size_t n, qp_model **out,
                              qp_error *error);
 
+/* The same of all that the flags choose: for qp_cli.load. */
+qp_load_status qp_choice_load(qp_cli *cli, const char *path, qp_model **out, qp_error *error);
+
+/* Run a command for profiles of two sides, diff or html, on what --base and --new choose.
+ * @return its exit status, or QP_EXIT_UNUSABLE */
+int qp_choice_compare(qp_cli *cli, const qp_command *how);
+
+/* ---- series and dead code: answers.c -------------------------------------------------------- */
+
+typedef struct {
+    const char *key;
+    uint64_t profiles, calls, self, calls_each, self_each;
+} qp_series_row;
+
+typedef struct {
+    qp_series_row *rows; /* [n] by their keys; free with qp_free(), also after a failure */
+    size_t n;
+    const char *by, *unit; /* unit: of self */
+} qp_series;
+
+#define QP_SERIES_WORDS "day|hour|version|service|host"
+enum { QP_SERIES_DAY, QP_SERIES_HOUR };
+
+/* Add profiles up. @param by  position in the words; keys are c's
+ * @return QP_EXIT_CLEAN; QP_EXIT_UNUSABLE: a message was printed */
+int qp_series_make(const qp_cli *cli, qp_choice *c, unsigned by, qp_series *to);
+
+bool qp_method_is_dead(const qp_model_method *k);
+/* How many functions a model has, whether or not they were called. */
+uint64_t qp_functions_known(const qp_model *m);
+
 /* Read a moment: "2026-11-26", "2026-11-26T10:30", "2026-11-26T10:30:00.5", with or without "Z", in UTC; or
  * nanoseconds since 1970; or how long ago it was: "90s", "15m", "2h", "30d".
  * @param ns  since 1970 @return false: none of these */

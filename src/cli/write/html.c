@@ -67,7 +67,10 @@ static int show(qp_cli *cli, const qp_model *m, qp_export_options *o)
     qp_error error;
     qp_timeline timeline;
     qp_page_notes notes;
-    o->name = cli->path;
+    o->name = cli->args.page.home ? cli->args.page.name : cli->path;
+    o->home = cli->args.page.home;
+    if (o->home)
+        o->base_name = cli->args.page.base_name;
     o->root = realpath(".", root);
     o->sources = qp_page_notes_begin(cli, &notes);
     o->is_apart = cli->args.has_threads;

@@ -27,7 +27,7 @@ typedef struct {
 /* In the head of every page, by which the tool knows its own. */
 #define QP_PAGE_MARK "<meta name=\"generator\" content=\"qprof\">"
 
-extern const qp_page qp_page_cover, qp_page_profile;
+extern const qp_page qp_page_cover, qp_page_profile, qp_page_store;
 
 /* @param error  [room] one line: how to get a tool with pages @return false: this one has none */
 bool qp_page_is_there(const qp_page *page, qp_error *error);

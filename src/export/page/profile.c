@@ -256,7 +256,7 @@ static void write_findings(qp_out *out, const qp_html *page)
 {
     static qp_run_finding all[QP_FINDINGS_MOST];
     const qp_export_options *how = page->how;
-    size_t n = how->name
+    size_t n = how->name && !how->home /* their commands name a file */
                    ? qp_model_findings(page->merged, how->name,
                                        how->base_name ? how->base : NULL, how->base_name, all)
                    : 0;
@@ -288,6 +288,8 @@ static bool write_index(qp_out *out, const qp_html *page)
     write_creators(out, page);
     bool is_good = write_files(out, page);
     write_findings(out, page);
+    qp_out_text(out, ",\"home\":");
+    qp_page_text(out, how->home ? how->home : "");
     qp_out_format(out, ",\"nodes\":%" PRIu32 ",\"hasTimeline\":%s,\"isApart\":%s}",
                   n_nodes(page), page->timeline ? "true" : "false",
                   how->is_apart ? "true" : "false");

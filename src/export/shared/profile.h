@@ -153,6 +153,7 @@ typedef struct {
     const struct qp_diff *functions, *threads;
     const qp_timeline *timeline; /* of the run */
     const char *root;            /* absolute: sources below it may be shown */
+    const char *home;            /* the address of the page that leads to this one */
     qp_page_sources sources;
     bool is_apart; /* threads are not merged at first */
 } qp_export_options;

@@ -32,6 +32,8 @@ interface IndexBlock {
     files: [path: string, self: number, nMethods: number][];
     nodes: number;
     findings: Finding[];
+    /** The page that leads to this one; "": none does. */
+    home: string;
     hasTimeline: boolean;
     isApart: boolean;
 }
@@ -179,6 +181,7 @@ export interface Index {
     isApart: boolean;
     files: SourceFile[];
     findings: Finding[];
+    home: string;
     nNodes: number;
     hasTimeline: boolean;
     /** What both runs have, if there are two: figures that cannot be compared are not shown. */
@@ -252,6 +255,7 @@ export function readIndex(): Index {
         isApart: raw.isApart,
         files: raw.files.map(([path, self, nMethods], index) => ({ index, path, self, nMethods })),
         findings: raw.findings,
+        home: raw.home,
         nNodes: raw.nodes,
         hasTimeline: raw.hasTimeline,
         hasTimes,

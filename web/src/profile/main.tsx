@@ -261,6 +261,11 @@ function App() {
         <>
             <header class="top">
                 <nav class="crumbs" aria-label="Where you are">
+                    {index.home && (
+                        <a class="home" href={index.home}>
+                            Store
+                        </a>
+                    )}
                     <h1 class="brand">
                         <button type="button" onClick={() => go({ view: views[0].id, with: fresh })}>
                             {index.base ? "Profiles compared" : "Profile"}

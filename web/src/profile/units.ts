@@ -19,7 +19,7 @@ function stepOf(half: number): number {
  * 1234567 ns as "1.235 ms"; counts as they are. Of an estimate, without the digits that its interval
  * leaves open: those below the second digit of half.
  */
-export function time(run: Run, value: number, half = 0): string {
+export function time(run: Pick<Run, "unit">, value: number, half = 0): string {
     const step = stepOf(half);
     const known = Math.round(value / step) * step;
     if (run.unit !== "ns") return count(Math.round(known));

@@ -1,0 +1,197 @@
+/* answer.c: a request as the command line of a command, which answers it. Each request is answered in a process of
+ * its own, so a command may end as on the command line; what it prints as a message is shown. */
+#include "cli/serve/serve.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/containers/alloc.h"
+#include "base/os/file.h"
+#include "cli/store/store.h"
+
+/* What a choice may have; the rest of a command's flags are for the command line alone. */
+static const char choice_words[] = "service|version|label|since|until";
+
+typedef struct {
+    const qp_command *command;
+    const char *words; /* "a|b": further flags that a request may have */
+    bool is_json;
+} task;
+
+static const char html[] = "text/html; charset=utf-8", json[] = "application/json";
+#define TASK(...) (&(const task){__VA_ARGS__})
+const qp_http_route qp_serve_routes[] = {
+    {"/", html, true, TASK(&qp_serve_start, "by|base|new|force-merge", false)},
+    {"/window", html, false, TASK(&qp_serve_window, "by|force-merge", false)},
+    {"/diff", html, false, TASK(&qp_serve_diff, "by|base|new|force-merge", false)},
+    {"/dead", html, false, TASK(&qp_serve_dead, "by|force-merge", false)},
+    {"/list.json", json, true, TASK(&qp_command_store_list, "", true)},
+    {"/series.json", json, true, TASK(&qp_command_store_series, "by", true)},
+    {"/top.json", json, false,
+     TASK(&qp_command_store_top, "sort|limit|filter|force-merge", true)},
+    {"/tree.json", json, false,
+     TASK(&qp_command_store_tree, "hottest|min-percent|depth|limit|force-merge", true)},
+    {"/diff.json", json, false,
+     TASK(&qp_command_store_diff, "base|new|paths|sort|limit|filter", true)},
+    {"/dead.json", json, false, TASK(&qp_command_store_dead, "force-merge", true)},
+    {.path = NULL}};
+#undef TASK
+
+enum { GOOD = 200, BAD_REQUEST = 400, UNFIT = 422, UNAVAILABLE = 503, MESSAGE_BYTES = 2048 };
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+typedef struct {
+    char *items[QP_HTTP_PAIRS_MOST + 4]; /* [n] of the arena */
+    int n;
+    qp_arena arena;
+} word_list;
+
+static bool add_word(word_list *to, const char *prefix, const char *key, const char *value)
+{
+    const char *word =
+        qp_arena_format(&to->arena, "%s%s%s%s", prefix, key, *value ? "=" : "", value);
+    if (word)
+        to->items[to->n++] = (char *)word;
+    return word != NULL;
+}
+
+/* A field of a form that was left empty chooses nothing. @return false: see error */
+static bool add_pair(word_list *to, const task *t, const qp_http_pair *pair, qp_error *error)
+{
+    const qp_flag *flag = qp_flag_named(t->command, pair->key, strlen(pair->key));
+    if (!flag ||
+        (qp_args_word(choice_words, pair->key) < 0 && qp_args_word(t->words, pair->key) < 0))
+        return qp_error_fail(error, "%.60s: is nothing that can be chosen here", pair->key);
+    if (!*pair->value)
+        return true;
+    return add_word(to, "--", pair->key, flag->kind == QP_FLAG_YES ? "" : pair->value) ||
+           qp_error_fail(error, "out of memory");
+}
+
+static bool make_words(word_list *to, const task *t, const qp_http_request *r,
+                       const char *store, qp_error *error)
+{
+    static char end[] = "--";
+    qp_arena_init(&to->arena);
+    for (size_t i = 0; i < r->n_pairs; i++)
+        if (!add_pair(to, t, &r->pairs[i], error))
+            return false;
+    if (t->is_json && !add_word(to, "--", "format", "json"))
+        return qp_error_fail(error, "out of memory");
+    to->items[to->n++] = end;
+    to->items[to->n++] = (char *)store;
+    return true;
+}
+
+/* ---- the way back -------------------------------------------------------------------------- */
+
+enum { HOME_BYTES = 4 * QP_HTTP_TARGET_BYTES }; /* three for a byte, and what is between */
+
+/* @return its end */
+static char *add_code(char *to, const char *text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
+    for (; *text; text++)
+        if (strchr(plain, *text))
+            *to++ = *text;
+        else
+            to += snprintf(to, sizeof "%XX", "%%%02X", (unsigned char)*text);
+    return to;
+}
+
+/* The start page, with what the request chose. @return to */
+static const char *home_of(const qp_http_request *r, char to[HOME_BYTES])
+{
+    char *end = to;
+    *end++ = '/';
+    for (size_t i = 0; i < r->n_pairs; i++) {
+        *end++ = i ? '&' : '?';
+        end = add_code(end, r->pairs[i].key);
+        *end++ = '=';
+        end = add_code(end, r->pairs[i].value);
+    }
+    *end = '\0';
+    return to;
+}
+
+/* ---- what went wrong ----------------------------------------------------------------------- */
+
+char *qp_serve_message(char *to, size_t room)
+{
+    static const char ours[] = "qprof ";
+    size_t n = qp_file_read_at(STDERR_FILENO, to, room - 1, 0);
+    while (n && to[n - 1] == '\n')
+        n--;
+    to[n] = '\0';
+    const char *line = strrchr(to, '\n');
+    line = line ? line + 1 : to;
+    if (strncmp(line, ours, sizeof ours - 1) == 0) {
+        const char *colon = strstr(line, ": ");
+        line = colon ? colon + 2 : line;
+    }
+    memmove(to, line, strlen(line) + 1);
+    return to;
+}
+
+/* Take back what was written, and write why. Where the store lies is not for everybody. */
+static unsigned explain(qp_cli *cli, const task *t, unsigned status, const char *store,
+                        const char *why)
+{
+    const char *slash = strrchr(store, '/');
+    const size_t n_folder = slash ? (size_t)(slash - store + 1) : 0;
+    if (strncmp(why, store, strlen(store)) == 0)
+        why += n_folder;
+    qp_out_init(&cli->out, STDOUT_FILENO);
+    if (ftruncate(STDOUT_FILENO, 0) != 0 || lseek(STDOUT_FILENO, 0, SEEK_SET) != 0)
+        return UNAVAILABLE;
+    if (t->is_json) {
+        qp_json writer;
+        qp_json_init(&writer, &cli->out);
+        qp_json_begin(&writer, NULL, '{');
+        qp_json_text(&writer, "error", why);
+        qp_json_end(&writer, '}');
+    } else {
+        qp_serve_trouble(cli, why);
+    }
+    qp_out_close(&cli->out);
+    return status;
+}
+
+/* Is it the store, or what was chosen of it? */
+static unsigned status_of_failure(const char *path)
+{
+    qp_error error;
+    qp_store *s = qp_store_open(path, QP_STORE_READ, &error);
+    qp_store_close(s);
+    return s ? UNFIT : UNAVAILABLE;
+}
+
+unsigned qp_serve_answer(void *to, const qp_http_route *route, const qp_http_request *r)
+{
+    static word_list words;
+    static char why[MESSAGE_BYTES], home[HOME_BYTES];
+    qp_cli *cli = to;
+    qp_error error;
+    const task *t = route->data;
+    const char *store = cli->args.operands[0];
+    cli->command = t->command;
+    if (!make_words(&words, t, r, store, &error) ||
+        !qp_args_parse(t->command, words.n, words.items, &cli->args, &error))
+        return explain(cli, t, BAD_REQUEST, store, error.text);
+    cli->args.page.home = home_of(r, home);
+    const int status = t->command->run(cli);
+    const int failed = qp_out_close(&cli->out);
+    if (qp_alloc_has_failed())
+        return explain(cli, t, UNAVAILABLE, store,
+                       "this choice needs more memory than one answer may take (--max-memory); "
+                       "choose less");
+    if (failed)
+        return explain(cli, t, UNAVAILABLE, store, strerror(failed));
+    if (status == QP_EXIT_UNUSABLE)
+        return explain(cli, t, status_of_failure(store), store,
+                       qp_serve_message(why, sizeof why));
+    return GOOD;
+}

@@ -1,0 +1,64 @@
+// data.ts: what src/cli/serve/pages.c writes into a page of a store.
+import { block } from "../common/data";
+
+/** profiles, calls, self, and of one profile on average: calls, self; of a key */
+export type SeriesRow = [key: string, profiles: number, calls: number, self: number, callsEach: number, selfEach: number];
+
+export interface Line {
+    service: string;
+    version: string;
+    rows: SeriesRow[];
+}
+
+export type Dead = [name: string, module: string, file: string, line: number];
+
+export interface Store {
+    view: "start" | "dead" | "trouble";
+    /** The start page, with what is chosen here. */
+    home: string;
+    store: string;
+    /** What the tool has to say; "": nothing. */
+    note: string;
+    // what is chosen; "": nothing
+    service: string;
+    version: string;
+    since: string;
+    until: string;
+    base: string;
+    new: string;
+    labels: string[];
+    isForced: boolean;
+    /** Profiles that are chosen. */
+    profiles?: number;
+    // the start page
+    all?: number;
+    services?: string[];
+    versions?: string[];
+    hosts?: string[];
+    by?: string;
+    unit?: string;
+    hasCalls?: boolean;
+    /** Absent: they do not add up, and `note` says why. */
+    series?: SeriesRow[];
+    step?: "hour" | "day";
+    /** The first of them. */
+    lines?: Line[];
+    nLines?: number;
+    // dead code
+    functions?: number;
+    isCoverage?: boolean;
+    dead?: Dead[];
+}
+
+export const store = block<Store>("index")!;
+
+/** The address of a page, with the choice of this one changed; "" takes away. */
+export function addressOf(path: string, change: Record<string, string>): string {
+    const { service, version, since, until, by = "" } = store;
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries({ service, version, since, until, by, ...change })) if (value) query.append(key, value);
+    for (const label of store.labels) query.append("label", label);
+    if (change.label) query.append("label", change.label);
+    if (store.isForced) query.append("force-merge", "1");
+    return `${path}?${query}`;
+}
