@@ -43,6 +43,7 @@ static bool begin(host *d, const uint8_t *head)
               : head[1] < 215 ? RUN_NONE
                               : RUN_COUNTS;
     o.has_times = d->mode != RUN_NONE;
+    o.is_estimated = d->mode == RUN_ADAPTIVE;
     o.is_counts_clock = d->mode == RUN_COUNTS;
     o.answer_blocks = head[2] & 1 ? -1 : head[2] % 32;
     d->ids = head[3] % N_ID_POLICIES;
@@ -83,6 +84,7 @@ static void end(host *d)
     if (!*d->result->difference)
         compare_diagnostics(&c, &d->n);
     qprof_shutdown();
+    naive_pass_current(&d->n);
     bool is_same = !*d->result->difference;
     char name[32];
     bool is_written = host_triggers_dataset(name, sizeof name);

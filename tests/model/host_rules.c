@@ -212,6 +212,7 @@ void host_triggers_results(void *host_of_it)
     if (*d->result->difference)
         return;
     d->n_results++;
+    naive_pass_current(&d->n);
     if (is_written ? !d->n.has_data && !d->n.may_have_data : d->n.has_data)
         snprintf(d->result->difference, DRIVER_TEXT,
                  "Get Results left %s file, but there %s data", is_written ? "a" : "no",

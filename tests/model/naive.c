@@ -73,6 +73,8 @@ static void charge(naive *n, naive_thread *th, uint64_t ticks)
         th->root->self += ticks;
         return;
     }
+    n->may_have_data = true;
+    n->has_data |= !n->o.is_estimated; /* of a call that was open at a clear, too */
     top->own += ticks;
     top->inclusive += ticks;
     top->node->self += ticks;

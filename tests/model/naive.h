@@ -12,6 +12,7 @@
 
 typedef struct {
     bool is_virtual, has_times, is_counts_clock, ignores_unknown_exits, records, clears_on_save;
+    bool is_estimated; /* some times are not known: they may be a dataset by themselves */
     int answer_blocks; /* the callback registers a method of so many blocks; -1: it does not */
 } naive_options;
 

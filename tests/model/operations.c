@@ -252,6 +252,7 @@ static void snapshot(host *d, operation op)
     if (d->n_snapshots++ >= HOST_MAX_SNAPSHOTS)
         return;
     host_clock_land(d);
+    naive_pass_current(&d->n);
     int is_written = qprof_save_data_to_file("snapshot.qprof");
     if (is_written ? !d->n.has_data && !d->n.may_have_data : d->n.has_data) {
         snprintf(d->result->difference, DRIVER_TEXT, "saving returned %d, but there %s data",

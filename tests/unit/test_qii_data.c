@@ -52,6 +52,49 @@ static void clearing_in_mid_call_keeps_the_stack(void **state) /* qii 32 */
     assert_block(p, "main", 0, 0, 4, 8); /* its block continues from the clear */
 }
 
+static void time_since_a_clear_is_data_without_an_entry(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "");
+    play(p, "main( 10 f( 5 ");
+    assert_int_equal(qprof_clear_data(), 1);
+    play(p, "7 ");
+    play_end(p);
+    assert_flat(p, "main", 0, 7, 0);
+    assert_flat(p, "f", 0, 7, 7);
+}
+
+static void it_is_data_after_its_calls_have_ended(void **state)
+{
+    play_ctx *p = *state;
+    play_begin(p, "");
+    play(p, "main( 10 f( 5 ");
+    assert_int_equal(qprof_clear_data(), 1);
+    play(p, "7 ) 2 ) 4 ");
+    play_end(p);
+    assert_flat(p, "main", 0, 9, 2);
+    assert_flat(p, "f", 0, 7, 7);
+}
+
+static void time_that_is_not_recorded_is_no_data(void **state)
+{
+    play_ctx *p = *state;
+    for (int i = 0; i < 2; i++) {
+        begin_numbered("");
+        play(p, "main( 10 ");
+        i ? qprof_enable_profiling(0) : qprof_stop_recording();
+        assert_int_equal(qprof_clear_data(), 1);
+        play(p, "7 ");
+        assert_int_equal(qprof_save_data(), 0);
+        i ? qprof_enable_profiling(1) : qprof_start_recording();
+        assert_int_equal(qprof_save_data(), 0); /* no time has passed */
+        play(p, "3 ");
+        assert_int_equal(qprof_save_data(), 1);
+        play(p, ")");
+        qprof_shutdown();
+    }
+}
+
 static void saving_twice_makes_two_datasets_that_overlap(void **state) /* qii 33 */
 {
     play_ctx *p = *state;
@@ -239,6 +282,9 @@ int main(void)
         PLAY_TEST(a_run_without_any_event_leaves_a_file_that_says_so),
         PLAY_TEST(a_save_to_a_file_expands_its_name_and_keeps_the_number),
         PLAY_TEST(the_data_calls_do_nothing_while_not_running),
+        PLAY_TEST(time_since_a_clear_is_data_without_an_entry),
+        PLAY_TEST(it_is_data_after_its_calls_have_ended),
+        PLAY_TEST(time_that_is_not_recorded_is_no_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

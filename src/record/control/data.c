@@ -125,9 +125,9 @@ static bool save(const char *name, const char *label)
     char path[QP_PATH_MAX];
     qp_error error = {0};
     qp_head *h = qp_recorder_head();
+    qp_data_sync_here();
     if (!qp_save_has_data())
         return false;
-    qp_data_sync_here();
     qp_clock_calibrate();
     int code = qp_output_name(name, qp_recorder.n_datasets, path, sizeof path, &error);
     if (!code && qp_output_check(path, &error) != 0)

@@ -642,6 +642,7 @@ void qp_fork_resume(void)
 {
     fork_copy *c = kept;
     qp_data_begin_clear();
+    qp_recorder.clear_of_fork = qp_recorder_head()->clear_count;
     for (uint32_t i = 0; i < c->n_rows; i++) {
         qprof_thread *th = qp_threads_at(i);
         if (th->pulse && fate_at(c, qp_record_of(th)) != GONE)

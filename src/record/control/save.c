@@ -19,6 +19,7 @@
 #include "cover/merge.h"
 #include "format/trace.h"
 #include "record/clock/clock.h"
+#include "record/pause/pause.h"
 
 enum { COPY_BYTES = 64 * 1024 };
 
@@ -30,13 +31,22 @@ static bool has_metrics(const qp_node_more *more)
                  qp_load(&m->freed_objects));
 }
 
-/* Visitors that stop where there is data. */
-static bool has_no_calls(QP_UNUSED void *unused, QP_UNUSED qp_cell cell, const qp_node *n)
+/* Is the time of calls data, though no entry of them is? A call that was open at a clear has its time
+ * since then; one that was open at a fork is its parent's. */
+static bool has_times_alone(void)
 {
-    bool is_sampled = qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
+    const qp_head *h = qp_recorder_head();
+    return (h->time_mode == QP_TIME_EXACT || h->time_mode == QP_TIME_ADAPTIVE) &&
+           h->clear_count != qp_recorder.clear_of_fork;
+}
+
+/* Visitors that stop where there is data. */
+static bool has_no_calls(void *counts_times, QP_UNUSED qp_cell cell, const qp_node *n)
+{
     qp_cell cell_of_more = qp_observe(&n->more);
     const qp_node_more *more = cell_of_more ? qp_at(&qp_recorder.space, cell_of_more) : NULL;
-    return !qp_load(&n->n_calls) && !(is_sampled && qp_load(&n->self)) &&
+    return !qp_load(&n->n_calls) &&
+           !(*(bool *)counts_times && n->parent && qp_load(&n->self)) &&
            !(more && (qp_load(&more->n_skips) || qp_load(&more->counts) ||
                       qp_load(&more->samples) || has_metrics(more)));
 }
@@ -60,15 +70,35 @@ static bool has_annotation(void)
     return false;
 }
 
+/* Is there a call on top whose time counts? A frame in no area has the path of its caller. */
+static bool has_open_call(const qp_thread_record *r)
+{
+    uint64_t top = qp_load(&r->top) & ~QP_TOP_BUSY;
+    qp_cell cell = (qp_cell)(top >> 6);
+    if (cell && !(top & QP_TOP_TOKEN)) {
+        const qp_frame *f = qp_at(&qp_recorder.space, cell);
+        cell = (qp_cell)(qp_load(&f->node) >> 6);
+    }
+    if (!cell || cell >= qp_load(&qp_recorder_head()->n_cells))
+        return false;
+    const qp_node *n = qp_at(&qp_recorder.space, cell);
+    return qp_load(&n->parent) != 0;
+}
+
 bool qp_save_has_data(void)
 {
     const uint64_t *losses = qp_recorder_head()->diagnostics;
     const qp_thread_record *r;
+    bool is_alone = has_times_alone(), counts_times = is_alone;
+    counts_times |= qp_recorder_head()->time_mode == QP_TIME_SAMPLED;
     if (qp_load(&losses[QP_D_thread_nomem]) || qp_load(&losses[QP_D_out_of_memory]))
         return true; /* there were calls, though none could be recorded */
     for (uint32_t i = 0; (r = qp_walk_records(&i, true)) != NULL;)
-        if (!qp_walk_nodes(r, has_no_calls, NULL) ||
+        if (!qp_walk_nodes(r, has_no_calls, &counts_times) ||
             !qp_walk_counter_blocks(r, has_no_counts, NULL))
+            return true;
+    for (uint32_t i = 0; is_alone && (r = qp_walk_records(&i, false)) != NULL;)
+        if (has_open_call(r) && qp_pause_has_run(r))
             return true;
     return has_annotation();
 }

@@ -131,16 +131,29 @@ static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unuse
     return true;
 }
 
-/* Thread time of the clear, which came after the last event. */
-static uint64_t time_of_clear(const qprof_thread *th, qp_run_times times)
+/* Thread time of the clear, which came after the last event, of a thread with the shared clock. */
+static uint64_t time_of_clear(const qp_thread_record *r, qp_run_times times)
 {
-    const qp_thread_record *r = qp_record_of(th);
-    if (!qp_clock_is_shared())
-        return th->pulse->last;
-    uint64_t at = times.clear_raw - times.clear_stopped - (r->offset - r->stopped_seen);
-    if (r->suspended_at)
-        at = r->suspended_at - r->offset;
-    return (int64_t)(at - r->last) > 0 ? at : r->last;
+    uint64_t last = qp_load(&r->last), offset = qp_load(&r->offset);
+    uint64_t suspended_at = qp_load(&r->suspended_at);
+    uint64_t at = times.clear_raw - times.clear_stopped - (offset - qp_load(&r->stopped_seen));
+    if (suspended_at)
+        at = suspended_at - offset;
+    return (int64_t)(at - last) > 0 ? at : last;
+}
+
+bool qp_pause_has_run(const qp_thread_record *r)
+{
+    if (!qp_clock_is_shared() || qp_load(&r->state) != QP_THREAD_ALIVE)
+        return false;
+    qp_run_times times = qp_clock_run_times();
+    bool is_cleared = qp_load(&r->clear_count) != times.clear_count;
+    uint64_t since = is_cleared ? time_of_clear(r, times) : qp_load(&r->last);
+    uint64_t raw = qp_load(&r->suspended_at);
+    uint64_t unseen = raw ? 0 : times.total - qp_load(&r->stopped_seen);
+    if (!raw)
+        raw = times.since ? times.since : qp_clock_elapsed();
+    return (int64_t)(raw - qp_load(&r->offset) - unseen - since) > 0;
 }
 
 static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
@@ -148,7 +161,7 @@ static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
     qp_thread_record *r = qp_record_of(th);
     uint64_t at;
     if (qp_clock_is_shared()) {
-        at = time_of_clear(th, times);
+        at = time_of_clear(r, times);
     } else {
         qp_clock(th, top, qp_clock_now(th));
         at = th->pulse->last;

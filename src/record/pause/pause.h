@@ -21,6 +21,10 @@ void qp_pause_turn(qprof_thread *th, qprof_frame *top, bool on, uint64_t raw,
 void qp_pause_suspend(qprof_thread *th, qprof_frame *top);
 void qp_pause_resume(qprof_thread *th, qprof_frame *top);
 
+/* Has the top frame run since the thread's last event, or the last clear? Any thread may ask; of the
+ * clocks that it can read. What the owner does meanwhile changes only whether it is seen. */
+bool qp_pause_has_run(const qp_thread_record *r);
+
 /* The thread continues on another OS thread without having been suspended. */
 void qp_pause_migrate(qprof_thread *th);
 

@@ -71,13 +71,14 @@ typedef struct {
     qp_sources sources;
     qp_options options;
     void (*callback)(qprof_MethodID);
-    uint32_t epoch;   /* number of this run, from 1 */
-    uint32_t hooks;   /* of a new thread */
-    bool is_virtual;  /* threads are virtual threads */
-    bool has_saved;   /* a dataset was written before the last one */
-    bool is_child;    /* of a process that was recording when it forked */
-    bool is_embedded; /* begun by qprof_open(); the last of these users ends it: */
-    bool is_ending;   /* which it is doing */
+    uint32_t epoch;         /* number of this run, from 1 */
+    uint32_t hooks;         /* of a new thread */
+    bool is_virtual;        /* threads are virtual threads */
+    bool has_saved;         /* a dataset was written before the last one */
+    bool is_child;          /* of a process that was recording when it forked */
+    uint32_t clear_of_fork; /* number of the clear that a fork was; 0: none */
+    bool is_embedded;       /* begun by qprof_open(); the last of these users ends it: */
+    bool is_ending;         /* which it is doing */
     uint32_t n_users;
     uint32_t has_counters; /* a host has pointers to counters in the file */
     bool had_counters;     /* the same, in an earlier run of this process */
