@@ -103,6 +103,8 @@
       "pseudo-methods in which a PC sample counts as one in a critical section")               \
     X(pc_signal, "pc-signal", BOOL, "no", "",                                                  \
       "PC samples from a signal's timer instead of a thread")                                  \
+    X(samples_in_areas, "samples-in-areas", BOOL, "no", "",                                    \
+      "PC samples of methods outside of the areas credited to their callers, as times are")    \
     X(trace, "trace", TEXT, "no", "yes|no|FILE",                                               \
       "trace in the format of the Xbase++ profiler, written to OUTFILE of the settings "       \
       "or to FILE.PRF")                                                                        \

@@ -203,6 +203,40 @@ static void a_signal_as_the_timer_survives_everything(void **state)
     stress(*state, "-collect=samples '-pc=REAL 50' -pc-signal=yes", false);
 }
 
+static void *wait_for_samples(void *unused)
+{
+    qprof_record_fn_entry(methods[0], 1);
+    while (!__atomic_load_n(&must_stop, __ATOMIC_RELAXED)) {
+        qprof_record_fn_entry(methods[1], 2);
+        qprof_record_fn_exit(1);
+    }
+    qprof_record_fn_exit(0);
+    return unused;
+}
+
+/* No timer expires before its time, so the mean of their intervals is what was asked for or more,
+ * however many there are. */
+static void the_measured_interval_is_that_of_one_timer(void **state)
+{
+    play_ctx *p = *state;
+    pthread_t threads[N_OS_THREADS];
+    qprof_PcTotals t = {0};
+    must_stop = 0;
+    play_begin(p, "-collect=samples '-pc=REAL 2000' -pc-signal=yes");
+    for (int i = 0; i < 2; i++)
+        methods[i] = play_method(p, i ? "inner" : "outer");
+    for (int i = 0; i < N_OS_THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_for_samples, NULL), 0);
+    while (t.occurred < 200)
+        assert_int_equal(qprof_pc_totals(&t), 0); /* while it runs */
+    __atomic_store_n(&must_stop, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < N_OS_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(t.measured >= 2000);
+    play_end(p);
+    assert_true(p->m->run.sample_period_reached_ns >= 2000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +246,7 @@ int main(void)
         PLAY_TEST(samples_beside_exact_times_survive_everything),
         PLAY_TEST(sampled_times_survive_everything),
         PLAY_TEST(a_signal_as_the_timer_survives_everything),
+        PLAY_TEST(the_measured_interval_is_that_of_one_timer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

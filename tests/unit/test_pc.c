@@ -302,6 +302,45 @@ static void a_command_in_a_file_ends_where_it_says(void **state)
     assert_string_equal((const char *)qprof_get_option("program-name"), "other");
 }
 
+/* Called directly by main: g and h, which is called by g. Area: all but g. */
+static void play_areas(play_ctx *p, const char *options)
+{
+    play_begin(p, options);
+    assert_int_equal(qprof_pc_command("REAL 3600000000", NULL), 0);
+    qprof_area *a = qprof_area_create("noise", QPROF_AREA_EXCLUDE, QPROF_LEVEL_ROUTINES);
+    assert_non_null(a);
+    assert_int_equal(qprof_area_add_method(a, play_method(p, "g"), 1), 0);
+    play(p, "main( 1 g( 2 ");
+    assert_int_equal(qprof_pc_sample(3), 0);
+    play(p, "h( 4 ");
+    assert_int_equal(qprof_pc_sample(5), 0);
+    play(p, ") ");
+    assert_int_equal(qprof_pc_sample(1), 0);
+}
+
+static void areas_are_not_consulted(void **state)
+{
+    play_ctx *p = *state;
+    play_areas(p, "");
+    assert_procedure(p, "main", 0, 9);
+    assert_procedure(p, "g", 4, 9);
+    assert_procedure(p, "h", 5, 5);
+    play(p, ") h( 1 ) )");
+    play_end(p);
+    assert_flat(p, "main", 1, 8, 3); /* times and calls are those of the areas */
+    assert_flat(p, "h", 2, 5, 5);
+    assert_flat(p, "g", 0, 0, 0);
+}
+
+static void areas_can_be_consulted(void **state)
+{
+    play_ctx *p = *state;
+    play_areas(p, "-samples-in-areas");
+    assert_procedure(p, "main", 4, 9);
+    assert_procedure(p, "g", 0, 0);
+    assert_procedure(p, "h", 5, 5);
+}
+
 static void patterns_can_be_used_without_a_run(void **state)
 {
     (void)state;
@@ -341,6 +380,8 @@ int main(void)
         PLAY_TEST(deep_stacks_are_looked_up_once),
         PLAY_TEST(the_report_has_two_orders_and_a_summary),
         PLAY_TEST(a_command_in_a_file_ends_where_it_says),
+        PLAY_TEST(areas_are_not_consulted),
+        PLAY_TEST(areas_can_be_consulted),
         PLAY_TEST(patterns_can_be_used_without_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,6 +244,7 @@ typedef struct {
     uint64_t cpu_due;     /* CPU time for which no sample was taken yet */
     uint64_t cpu_waiting; /* CPU time that -time=sampled has not charged yet */
     uint32_t n_critical;  /* nesting of qprof_pc_enter_critical() */
+    uint64_t timer_seen;  /* of -pc-signal: its clock at its last expiry, ns */
     uint32_t has_timer;   /* of -pc-signal */
     uint32_t values;      /* private: values that wait for the next call, trace_values.c */
     uint32_t state;       /* qp_os_thread_state */

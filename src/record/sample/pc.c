@@ -23,6 +23,7 @@ int qp_pc_begin(qp_error *error)
     h->pc_pattern = 0;
     h->pc_kind = 0;
     h->pc_reached = 0;
+    h->n_passes = h->sample_ns = 0; /* of another command */
     qp_recorder.is_pc_on = false;
     if (QP_PRODUCT_IS_COVERAGE || !(h->collect & QP_COLLECT_SAMPLES))
         return 0;

@@ -17,7 +17,18 @@
 
 static int signal_number; /* 0: none was taken yet */
 static uint32_t is_on;
-static uint64_t begun_at; /* of the clock of the timers, ns */
+
+/* This OS thread's timer has expired: how long has that taken? The sum of the times is always that of the
+ * expiries that are counted, also while the run lasts. */
+static void note_pass(qp_os_thread_slot *slot)
+{
+    bool is_real = qp_recorder_head()->pc_kind == QP_PC_REAL;
+    uint64_t now = is_real ? qp_clock_monotonic() : qp_clock_thread_cpu();
+    uint64_t before = qp_load(&slot->timer_seen);
+    qp_store(&slot->timer_seen, now);
+    qp_fetch_add(&qp_recorder_head()->sample_ns, now > before ? now - before : 0);
+    qp_fetch_add(&qp_recorder_head()->n_passes, 1);
+}
 
 static void on_signal(QP_UNUSED int number, siginfo_t *info, QP_UNUSED void *context)
 {
@@ -29,7 +40,7 @@ static void on_signal(QP_UNUSED int number, siginfo_t *info, QP_UNUSED void *con
             qp_samples_note(th, 0, 1, 0);
             qp_samples_wake();
         }
-        qp_fetch_add(&qp_recorder_head()->n_passes, 1);
+        note_pass(qp_here.slot);
     }
     errno = host_errno;
 }
@@ -45,14 +56,6 @@ static int free_signal(void)
     return 0;
 }
 
-/* The time that the timers of all OS threads measure: CPU time of the process, or the wall
- * clock. */
-static uint64_t time_of_run(void)
-{
-    return qp_recorder_head()->pc_kind == QP_PC_REAL ? qp_clock_monotonic()
-                                                     : qp_clock_process_cpu();
-}
-
 bool qp_pc_signal_begin(void)
 {
     if (!signal_number) {
@@ -64,7 +67,6 @@ bool qp_pc_signal_begin(void)
             return false;
         signal_number = number;
     }
-    begun_at = time_of_run();
     qp_publish(&is_on, 1);
     for (uint32_t i = 1; qp_os_thread_at(i); i++)
         qp_pc_signal_arm(qp_os_thread_at(i));
@@ -76,7 +78,6 @@ void qp_pc_signal_end(void)
     if (!qp_load(&is_on))
         return;
     qp_publish(&is_on, 0);
-    qp_store(&qp_recorder_head()->sample_ns, time_of_run() - begun_at);
     for (uint32_t i = 1; qp_os_thread_at(i); i++)
         qp_pc_signal_disarm(qp_os_thread_at(i));
 }
@@ -90,15 +91,16 @@ void qp_pc_signal_arm(qp_os_thread_slot *slot)
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal_number};
     event.sigev_value.sival_ptr = &is_on;
     event.sigev_notify_thread_id = (int)slot->system_id;
-    clockid_t clock = qp_recorder_head()->pc_kind == QP_PC_REAL
-                          ? CLOCK_MONOTONIC
-                          : (clockid_t)qp_clock_id_of((int)slot->system_id);
+    bool is_real = qp_recorder_head()->pc_kind == QP_PC_REAL;
+    int id = (int)slot->system_id;
+    clockid_t clock = is_real ? CLOCK_MONOTONIC : (clockid_t)qp_clock_id_of(id);
     if (timer_create(clock, &event, &timer) != 0) {
         qp_count(&qp_recorder.space, QP_D_sampler_unavailable);
         return;
     }
     const struct timespec step = {(time_t)(period / 1000000000), (long)(period % 1000000000)};
     const struct itimerspec times = {step, step};
+    qp_store(&slot->timer_seen, is_real ? qp_clock_monotonic() : qp_clock_cpu_of(id));
     timer_settime(timer, 0, &times, NULL);
     slot->timer = timer;
     qp_publish(&slot->has_timer, 1);

@@ -215,6 +215,7 @@ static void *run(QP_UNUSED void *unused)
     uint64_t due = qp_clock_monotonic() + period, first = due;
     uint64_t sample_due = first - period + h->pc_period;
     uint64_t before = qp_clock_elapsed(), wall_before = first - period;
+    uint64_t ns_before = h->sample_ns; /* of an earlier thread of this run */
     unsigned n_costly = 0;
     budget spent = {0};
     qp_watcher_began(&sampler.watcher);
@@ -232,7 +233,7 @@ static void *run(QP_UNUSED void *unused)
         before = now;
         wall_before = wall;
         qp_bump(&h->n_passes, n_steps);
-        qp_store(&h->sample_ns, wall - first + period);
+        qp_store(&h->sample_ns, ns_before + wall - first + period);
         note_reached();
         period = throttled(period, qp_clock_monotonic() - wall, &n_costly);
         period = within_budget(period, &spent, wall);

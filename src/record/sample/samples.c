@@ -63,6 +63,52 @@ static qp_cell path_of(qprof_thread *th, qprof_frame *top)
     return top->node ? qp_frame_path(top) : qp_samples_path(th, top);
 }
 
+/* ---- frames in no area ------------------------------------------------------------------- */
+
+enum { DEEPEST = 4096 }; /* frames that are looked at for one sample */
+
+/* The outermost of the innermost frames that is in no area. @return NULL: none is */
+static const qprof_frame *outermost_excluded(const qprof_thread *th)
+{
+    const qprof_frame *found = NULL, *f;
+    uint64_t at = qp_own_of(th)->flagged;
+    for (uint32_t n = 0; at && n < DEEPEST; n++, at = (uint64_t)f->low << 6) {
+        f = QPROF_AT(th, qprof_frame, at);
+        if (f->flags & QPROF_FRAME_EXCLUDED)
+            found = f;
+    }
+    return found;
+}
+
+static qp_cell callee_by_record(qprof_thread *th, qp_cell parent, qp_cell record)
+{
+    if (qp_tree_is_overflow(th, parent))
+        return parent;
+    qp_cell cell = qp_tree_find(th, parent, qp_method_id(record));
+    cell = cell ? cell : qp_tree_add(th, parent, record);
+    return cell ? cell : parent;
+}
+
+/* The path of the top frame as if all methods were in areas: calls and times have another one. It is
+ * made if need be, and has samples alone. */
+static qp_cell path_of_all(qprof_thread *th, qprof_frame *top)
+{
+    const qprof_frame *first = outermost_excluded(th);
+    if (!first || qp_recorder.options.number[QP_OPT_samples_in_areas])
+        return path_of(th, top);
+    qp_stack_cursor c = qp_stack_from(th, top);
+    for (uint32_t n = 0; c.f != first && n < DEEPEST && qp_stack_down(th, &c); n++)
+        ;
+    qp_cell path = qp_frame_path(c.f); /* of its caller, if it is in no area */
+    if (c.f->flags & QPROF_FRAME_EXCLUDED)
+        path = callee_by_record(th, path, qp_frame_method(th, c.f));
+    while (c.f != top) {
+        qp_stack_up(th, &c);
+        path = callee_by_record(th, path, qp_frame_method(th, c.f));
+    }
+    return path;
+}
+
 /* ---- crediting --------------------------------------------------------------------------- */
 
 static bool is_critical_method(uint64_t method)
@@ -76,14 +122,15 @@ static bool is_critical_method(uint64_t method)
     return false;
 }
 
-static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
+/* @param traced  path that a trace names: its calls are those of the areas */
+static void credit(qprof_thread *th, qp_cell path, qp_cell traced, uint64_t n, bool is_critical)
 {
     if (is_critical || is_critical_method(qp_method_id(qp_node_at(th, path)->method))) {
         qp_fetch_add(&qp_recorder_head()->n_critical, n);
         return;
     }
     if (QPROF_LOAD(th->gate) & QP_HOOK_TRACE)
-        qp_trace_note(th, QP_TRACE_SAMPLE, path, (uint32_t)n);
+        qp_trace_note(th, QP_TRACE_SAMPLE, traced, (uint32_t)n);
     qp_node_more *more = qp_tree_more(th, path);
     qp_cell method = qp_node_at(th, path)->method;
     if (QP_UNLIKELY(qp_load(&qp_is_triggering)))
@@ -95,15 +142,17 @@ static void credit(qprof_thread *th, qp_cell path, uint64_t n, bool is_critical)
 }
 
 /* Credit `wait` to a path; 0: to that of the top frame. They were taken while the thread recorded, even
- * if it has been stopped since, or the command has changed. @return the path; 0: nothing waits */
+ * if it has been stopped since, or the command has changed. Areas divide times, and not samples.
+ * @return the path of the samples; 0: nothing waits */
 static qp_cell settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks wait,
                       const qp_os_thread_slot *slot)
 {
     if (!wait.n_passes)
         return 0;
+    qp_cell sampled = path ? path : path_of_all(th, top);
     path = path ? path : path_of(th, top);
     if (wait.n_samples)
-        credit(th, path, wait.n_samples, slot && qp_load(&slot->n_critical));
+        credit(th, sampled, path, wait.n_samples, slot && qp_load(&slot->n_critical));
     qprof_node *node = qp_node_at(th, path);
     qp_node_metrics *metrics = wait.off && node->parent ? qp_tree_metrics(th, path) : NULL;
     if (metrics)
@@ -112,7 +161,7 @@ static qp_cell settle(qprof_thread *th, qprof_frame *top, qp_cell path, qp_ticks
         QPROF_ADD(node->self, wait.ticks);
         QPROF_ADD(node->self_max, wait.n_passes);
     }
-    return path;
+    return sampled;
 }
 
 static void (*wake)(void); /* the host's; NULL: none */
@@ -170,7 +219,7 @@ void qp_samples_take(qprof_thread *th, qprof_frame *top, qp_cell path, int block
 void qp_samples_add(qprof_thread *th, qprof_frame *top, uint64_t n)
 {
     if (!is_stopped(th))
-        credit(th, path_of(th, top), n, qp_here.slot->n_critical != 0);
+        credit(th, path_of_all(th, top), path_of(th, top), n, qp_here.slot->n_critical != 0);
 }
 
 /* The clear of all data comes between them and the next event. */
