@@ -123,16 +123,17 @@ static bool is_critical_method(uint64_t method)
 }
 
 /* @param traced  path that a trace names: its calls are those of the areas */
-static void credit(qprof_thread *th, qp_cell path, qp_cell traced, uint64_t n, bool is_critical)
+static void credit(qprof_thread *th, qp_cell sampled, qp_cell traced, uint64_t n,
+                   bool is_critical)
 {
-    if (is_critical || is_critical_method(qp_method_id(qp_node_at(th, path)->method))) {
+    if (is_critical || is_critical_method(qp_method_id(qp_node_at(th, sampled)->method))) {
         qp_fetch_add(&qp_recorder_head()->n_critical, n);
         return;
     }
     if (QPROF_LOAD(th->gate) & QP_HOOK_TRACE)
         qp_trace_note(th, QP_TRACE_SAMPLE, traced, (uint32_t)n);
-    qp_node_more *more = qp_tree_more(th, path);
-    qp_cell method = qp_node_at(th, path)->method;
+    qp_node_more *more = qp_tree_more(th, sampled);
+    qp_cell method = qp_node_at(th, sampled)->method;
     if (QP_UNLIKELY(qp_load(&qp_is_triggering)))
         qp_event_later(QP_EVENT_SAMPLE, qp_method_id(method));
     if (more)
