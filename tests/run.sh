@@ -12,7 +12,7 @@ need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-de
 want_packages "the test run" valgrind curl clang-format clang-tidy lua-check lua-penlight lcov gcovr \
     lua-busted lua-unit libxml2-utils nodejs npm chromium chromium-headless-shell fonts-dejavu-core golang-go \
     libdevel-nytprof-perl kcachegrind xvfb xauth dbus-daemon graphviz sqlite3 \
-    protobuf-compiler zstd strace gdb systemtap-sdt-dev python3 \
+    protobuf-compiler libcurl4-openssl-dev zstd strace gdb systemtap-sdt-dev python3 \
     lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev luarocks \
     python3-dev python3-setuptools python3-pygments python3-docutils python3-coverage python3-pytest \
     php-cli php-dev php-xdebug php-pcov php-parser \

@@ -235,9 +235,7 @@ static bool pack_records(addition *x, qp_error *error)
     return is_good || qp_error_fail(error, "out of memory");
 }
 
-/* @param is_damaged  whether it will never be a whole profile, if it is none
- * @return NULL: see error, which names the file */
-static qp_model *load_whole(const char *file, bool *is_damaged, qp_error *error)
+qp_model *qp_store_load(const char *file, bool *is_damaged, qp_error *error)
 {
     qp_model *m;
     const qp_load_status status = qp_model_load(file, NULL, &m, error);
@@ -264,7 +262,7 @@ qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
                   .one = qp_merge_new()};
     error->text[0] = '\0';
     bool is_damaged = false;
-    qp_model *m = d && x.one ? load_whole(file, &is_damaged, error) : NULL;
+    qp_model *m = d && x.one ? qp_store_load(file, &is_damaged, error) : NULL;
     qp_import_result result = is_damaged ? QP_IMPORT_REFUSED : QP_IMPORT_UNREAD;
     if (!d || !x.one)
         qp_error_fail(error, "%.300s: out of memory", file);

@@ -35,6 +35,11 @@ typedef enum {
     QP_IMPORT_FAILED    /* the store cannot be written: see error. It is as before */
 } qp_import_result;
 
+/** Load a profile that is whole, and whose process has ended.
+ * @param is_damaged  whether it will never be a whole profile, if it is none
+ * @return NULL: see error, which names the file */
+qp_model *qp_store_load(const char *file, bool *is_damaged, qp_error *error);
+
 /** Add a profile, whole or not at all: when it returns, it is on the disk.
  * @param calls  receives how many it has; may be NULL
  * @param error  one line that names the file, or without its path the store's problem */

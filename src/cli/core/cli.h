@@ -70,6 +70,8 @@ typedef struct {
 typedef struct {
     const char *service, *version, *since, *until, *before, *spool; /* NULL: not given */
     const char *base, *new;
+    const char *every, *timeout, *header_file, *ca_file; /* of push */
+    uint64_t tries;
     qp_list labels;
     unsigned by; /* position in the words of the flag */
     bool has_undated;

@@ -10,6 +10,7 @@
 #include "export/page/page.h"
 #include "format/layout.h"
 #include "http/http.h"
+#include "send/send.h"
 
 #ifndef QPROF_COMMIT
 #define QPROF_COMMIT "" /* built outside of the repository */
@@ -55,6 +56,12 @@ void qp_facts_of_build(qp_facts *f)
         f, "libraries",
         "zlib %s, zstd %s, SQLite %s: compressed profiles of pprof and traces can be read",
         zlibVersion(), ZSTD_versionString(), sqlite3_libversion());
+    if (qp_send_library()) {
+        qp_fact_add(f, "push", "%s: qprof push sends to servers", qp_send_library());
+    } else {
+        qp_fact_add(f, "push", "qprof push writes to stores and does not send to servers");
+        qp_fact_advise(f, QP_FACT_NOTE, "build qprof where libcurl4-openssl-dev is installed");
+    }
     if (qp_page_is_there(&qp_page_profile, &error)) {
         qp_fact_add(f, "pages", "qprof html is built in");
     } else {

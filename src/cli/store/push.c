@@ -1,37 +1,28 @@
-/* push.c: `qprof push`: the profiles of a folder go into a store, and then from the folder. Read push_file
- * first. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
+/* push.c: `qprof push`: the profiles of a folder go into a store or to a server, and then from the folder.
+ * Read push_file first. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
 #include "base/text/unit.h"
-#include "cli/store/store.h"
+#include "cli/store/push.h"
+
+#define TARGETS "sqlite:FILE, pyroscope:http://HOST:PORT or otlp:http://HOST:PORT"
+static const char usage[] = "usage: qprof push --spool=DIR --to=sqlite:FILE";
 
 typedef struct {
     qp_cli *cli;
-    qp_store *store;
     const char *spool;
-    uint64_t n_pushed, n_known, n_aside, n_left, calls;
+    const char *to;                                     /* as messages name it */
+    const char *file;                                   /* of the store; NULL: a server */
+    qp_store *store;                                    /* open during a round */
+    qp_server *server;                                  /* NULL: a store */
+    uint64_t n_pushed, n_known, n_aside, n_left, calls; /* of this round */
+    bool is_more; /* it has taken something, and there may be more than a round takes */
 } pusher;
-
-/* ---- the folder ----------------------------------------------------------------------------- */
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool is_profile_name(const char *name)
-{
-    return *name != '.' && strstr(name, ".qprof");
-}
 
 /* Would the store be taken for a profile of the folder? */
 static bool is_among_profiles(const pusher *x, const char *store)
@@ -41,85 +32,31 @@ static bool is_among_profiles(const pusher *x, const char *store)
     const char *path = realpath(store, real) ? real : store, *slash = strrchr(path, '/'),
                *name = slash ? slash + 1 : path;
     snprintf(folder, sizeof folder, "%.*s.", (int)(name - path), path);
-    return is_profile_name(name) && stat(folder, &a) == 0 && stat(x->spool, &b) == 0 &&
+    return qp_spool_is_name(name) && stat(folder, &a) == 0 && stat(x->spool, &b) == 0 &&
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The profiles that a recorder has finished appear under their names at once; hidden ones are not.
- * @param names  an empty buffer of const char * @return false: a message was printed */
-static bool list_names(const pusher *x, qp_buf *names, qp_arena *arena)
+/* ---- a file --------------------------------------------------------------------------------- */
+
+static void remove_pushed(pusher *x, const char *path, const struct stat *before)
 {
-    DIR *folder = opendir(x->spool);
-    if (!folder)
-        return qp_cli_refuse(x->cli, "%s: %s", x->spool,
-                             errno == ENOENT ? "no such folder" : strerror(errno));
-    bool is_good = true;
-    for (struct dirent *entry = readdir(folder); entry && is_good; entry = readdir(folder)) {
-        if (!is_profile_name(entry->d_name))
-            continue;
-        const char **name = qp_buf_add(names);
-        if (name)
-            *name = qp_arena_text(arena, entry->d_name);
-        is_good = name && *name;
-    }
-    closedir(folder);
-    if (is_good && names->n)
-        qsort(names->items, names->n, sizeof(const char *), compare_names);
-    return is_good || qp_cli_refuse(x->cli, "%s: not enough memory for its list", x->spool);
+    x->n_left += !qp_spool_remove(x->cli, path, before);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static void set_aside(pusher *x, const char *name, const char *why)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-/* Move a file to the folder `quarantine`, under a name that is free there. */
-static void set_aside(pusher *x, const char *path, const char *name, const char *why)
-{
-    enum { TRIES = 1000, NO_REPLACE = 1 }; /* RENAME_NOREPLACE, which musl lacks */
-    char to[4096];
-    bool is_moved = false;
-    int n = snprintf(to, sizeof to, "%s/quarantine", x->spool);
-    bool is_there = n < (int)sizeof to && (mkdir(to, 0700) == 0 || errno == EEXIST);
-    for (int i = 0; is_there && !is_moved && i < TRIES; i++) {
-        if (i)
-            snprintf(to, sizeof to, "%s/quarantine/%s.%d", x->spool, name, i);
-        else
-            snprintf(to, sizeof to, "%s/quarantine/%s", x->spool, name);
-        is_moved = syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, to, NO_REPLACE) == 0;
-        is_there = is_moved || errno == EEXIST;
-    }
-    if (is_moved)
-        qp_cli_warn(x->cli, "%s; moved to %s", why, to);
-    else
-        qp_cli_warn(x->cli, "%s; it cannot be moved to quarantine: %s", why, strerror(errno));
+    const bool is_moved = qp_spool_set_aside(x->cli, x->spool, name, why);
     x->n_aside += is_moved;
     x->n_left += !is_moved;
 }
 
-/* ---- pushing -------------------------------------------------------------------------------- */
-
-/* Remove what is in the store, unless another profile has taken its name. */
-static void remove_pushed(pusher *x, const char *path, const struct stat *before)
-{
-    struct stat now;
-    if (lstat(path, &now) != 0 || !is_same(before, &now))
-        return;
-    if (unlink(path) == 0 || errno == ENOENT)
-        return;
-    qp_cli_warn(x->cli, "%s: is in the store, but cannot be removed: %s", path,
-                strerror(errno));
-    x->n_left++;
-}
-
-/* @return false: the store cannot be written, and a message was printed */
-static bool push_file(pusher *x, const char *store, const char *name)
+/* @return false: nothing can be pushed now, and a message was printed */
+static bool push_file(pusher *x, const char *name)
 {
     char path[4096];
     qp_error error;
     struct stat before;
-    uint64_t calls;
+    uint64_t calls = 0;
     if (snprintf(path, sizeof path, "%s/%s", x->spool, name) >= (int)sizeof path ||
         lstat(path, &before) != 0)
         return true; /* another push was faster */
@@ -128,7 +65,8 @@ static bool push_file(pusher *x, const char *store, const char *name)
         x->n_left++;
         return true;
     }
-    switch (qp_store_import(x->store, path, &calls, &error)) {
+    switch (x->server ? qp_server_push(x->server, path, &calls, &error)
+                      : qp_store_import(x->store, path, &calls, &error)) {
     case QP_IMPORT_ADDED:
     case QP_IMPORT_REPLACED:
         x->n_pushed++;
@@ -140,7 +78,7 @@ static bool push_file(pusher *x, const char *store, const char *name)
         remove_pushed(x, path, &before);
         break;
     case QP_IMPORT_REFUSED:
-        set_aside(x, path, name, error.text);
+        set_aside(x, name, error.text);
         break;
     case QP_IMPORT_UNREAD:
         if (access(path, F_OK) == 0) {
@@ -149,11 +87,15 @@ static bool push_file(pusher *x, const char *store, const char *name)
         }
         break;
     case QP_IMPORT_FAILED:
-        return qp_cli_refuse(x->cli, "%s: %s: %s stays, with all after it", store, error.text,
+        if (x->server)
+            return qp_cli_refuse(x->cli, "%s: %s stays, with all after it", error.text, path);
+        return qp_cli_refuse(x->cli, "%s: %s: %s stays, with all after it", x->file, error.text,
                              path);
     }
     return true;
 }
+
+/* ---- a round ---------------------------------------------------------------------------------- */
 
 static void print_result(const pusher *x)
 {
@@ -170,69 +112,147 @@ static void print_result(const pusher *x)
     if (x->n_left)
         qp_out_format(out, ", %s left", qp_unit_count(text, x->n_left));
     qp_out_char(out, '\n');
+    qp_out_flush(out);
 }
 
-static int push_all(pusher *x, const char *store)
+/* A store is open for a round only: what it knows of methods and paths takes memory. */
+static bool open_target(pusher *x)
 {
     qp_error error;
+    if (x->server)
+        return true;
+    x->store = qp_store_open(x->file, QP_STORE_WRITE, &error);
+    return x->store || qp_cli_refuse(x->cli, "%s: %s", x->file, error.text);
+}
+
+/* @param is_again  one of many: a signal ends it after the file in hand, and nothing to say is not said
+ * @return the exit status */
+static int push_round(pusher *x, bool is_again)
+{
     qp_buf names = QP_BUF(const char *);
     qp_arena arena;
-    qp_arena_init(&arena);
     int status = QP_EXIT_UNUSABLE;
-    if (list_names(x, &names, &arena)) {
-        x->store = qp_store_open(store, QP_STORE_WRITE, &error);
-        bool is_good = x->store || qp_cli_refuse(x->cli, "%s: %s", store, error.text);
-        for (size_t i = 0; is_good && i < names.n; i++)
-            is_good = push_file(x, store, ((const char **)names.items)[i]);
-        if (x->store)
+    x->n_pushed = x->n_known = x->n_aside = x->n_left = x->calls = 0;
+    x->is_more = false;
+    qp_arena_init(&arena);
+    if (qp_spool_list(x->cli, x->spool, &names, &arena) && open_target(x)) {
+        bool is_good = true;
+        for (size_t i = 0; is_good && i < names.n && (!is_again || qp_interrupt_sleep(0)); i++)
+            is_good = push_file(x, ((const char **)names.items)[i]);
+        if (!is_again || x->n_pushed || x->n_known || x->n_aside)
             print_result(x);
-        status = !is_good                  ? QP_EXIT_UNUSABLE
-                 : x->n_aside || x->n_left ? QP_EXIT_FAILED
-                                           : QP_EXIT_CLEAN;
+        x->is_more = names.n == QP_SPOOL_NAMES && x->n_pushed + x->n_known + x->n_aside;
+        status = !is_good && !x->server                ? QP_EXIT_UNUSABLE
+                 : !is_good || x->n_aside || x->n_left ? QP_EXIT_FAILED
+                                                       : QP_EXIT_CLEAN;
         qp_store_close(x->store);
+        x->store = NULL;
     }
     qp_free(names.items);
     qp_arena_fini(&arena);
     return status;
 }
 
-static int run_push(qp_cli *cli)
+/* Rounds until a signal comes. The clock of the day has no part in it. What a server asks for is waited for.
+ * @return the exit status of the last round */
+static int push_for_ever(pusher *x, uint64_t every_ns)
+{
+    int status;
+    qp_interrupt_take();
+    do {
+        const uint64_t begun = qp_clock_monotonic();
+        status = push_round(x, true);
+        uint64_t next = begun + every_ns;
+        const uint64_t least = x->server ? qp_server_not_before(x->server) : 0;
+        next = next > least ? next : least;
+        if (status != QP_EXIT_UNUSABLE && x->is_more)
+            next = 0;
+        if (!qp_interrupt_sleep(next))
+            return status;
+    } while (true);
+}
+
+static int push_once(pusher *x)
+{
+    int status = push_round(x, false);
+    while (status == QP_EXIT_CLEAN && x->is_more)
+        status = push_round(x, false);
+    return status;
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+/* @return false: wrong usage, a message was printed */
+static bool take_target(pusher *x)
 {
     static const char scheme[] = "sqlite:";
+    qp_cli *cli = x->cli;
     const char *to = cli->args.to;
-    pusher x = {.cli = cli, .spool = cli->args.store.spool};
-    if (!x.spool || !to)
-        return qp_cli_fail(cli, "missing %s; usage: qprof push --spool=DIR --to=sqlite:FILE",
-                           x.spool ? "--to=sqlite:FILE" : "--spool=DIR");
+    if (strncmp(to, scheme, sizeof scheme - 1) == 0 && to[sizeof scheme - 1]) {
+        x->file = to + sizeof scheme - 1;
+        return !is_among_profiles(x, x->file) ||
+               qp_cli_refuse(cli,
+                             "%s: a store in the folder of profiles would be taken for one: "
+                             "give it another name",
+                             x->file);
+    }
+    if (!qp_server_is_named(to))
+        return qp_cli_refuse(cli, "--to=%s: expected " TARGETS, to);
+    x->server = qp_server_new(cli, to);
+    return x->server;
+}
+
+static int run_push(qp_cli *cli)
+{
+    uint64_t every = 0;
+    const qp_store_args *a = &cli->args.store;
+    pusher x = {.cli = cli, .spool = a->spool, .to = cli->args.to};
+    if (!x.spool || !x.to)
+        return qp_cli_fail(cli, "missing %s; %s", x.spool ? "--to=sqlite:FILE" : "--spool=DIR",
+                           usage);
     if (cli->args.n_operands)
-        return qp_cli_fail(cli,
-                           "%s: no operand is expected; usage: qprof push --spool=DIR "
-                           "--to=sqlite:FILE",
-                           cli->args.operands[0]);
-    if (strncmp(to, scheme, sizeof scheme - 1) != 0 || !to[sizeof scheme - 1])
-        return qp_cli_fail(cli, "--to=%s: expected sqlite:FILE", to);
-    to += sizeof scheme - 1;
-    if (is_among_profiles(&x, to))
-        return qp_cli_fail(cli,
-                           "%s: a store in the folder of profiles would be taken for one: give "
-                           "it another name",
-                           to);
-    return push_all(&x, to);
+        return qp_cli_fail(cli, "%s: no operand is expected; %s", cli->args.operands[0], usage);
+    if (a->every && (!qp_args_time(a->every, &every) || every < 1000000))
+        return qp_cli_fail(cli, "--every=%s: expected a time: 60s, 5m", a->every);
+    if (!a->tries)
+        return qp_cli_fail(cli, "--tries=0: expected at least 1");
+    if (!take_target(&x))
+        return QP_EXIT_UNUSABLE;
+    const int status = a->every ? push_for_ever(&x, every) : push_once(&x);
+    qp_server_free(x.server);
+    return status;
 }
 
 const qp_command qp_command_push = {
     .name = "push",
-    .operands = "--spool=DIR --to=sqlite:FILE",
-    .summary = "profiles of a folder, moved to a store",
+    .operands = "--spool=DIR --to=TARGET",
+    .summary = "profiles of a folder, moved to a store or a server",
     .about =
-        "Imports each profile of a folder (*.qprof) as `qprof store import` does, and removes "
-        "the "
-        "file when the store has it on the disk. Wherever it is interrupted, each profile "
-        "is in the store once or still in the folder, or both, and the next push continues. "
-        "Damaged files are named and moved to DIR/quarantine; what processes still record "
-        "stays. Exit status 1: some were moved there, or stayed.",
-    .flags = (const qp_flag[]){QP_TEXT("spool", 0, "DIR", store.spool, "folder of profiles"),
-                               QP_TEXT("to", 0, "sqlite:FILE", to, "store, see qprof store"),
-                               QP_FLAGS_COMMON},
-    .examples = "qprof push --spool=/var/spool/app --to=sqlite:fleet.db",
+        "Imports each profile of a folder (*.qprof) as `qprof store import` does, or sends it "
+        "to "
+        "a server, and removes the file when the store has it on the disk, or the server has "
+        "taken it. Wherever it is interrupted, each profile has arrived or is still in the "
+        "folder, or both, and the next push continues: a store has each profile once, a server "
+        "at "
+        "least once. Damaged files, and those that the server refuses, are named and moved to "
+        "DIR/quarantine; what processes still record stays. Exit status 1: some were moved "
+        "there, or stayed.\n\nTargets: " TARGETS ".",
+    .flags =
+        (const qp_flag[]){
+            QP_TEXT("spool", 0, "DIR", store.spool, "folder of profiles"),
+            QP_TEXT("to", 0, "TARGET", to, "store or server, see above"),
+            QP_TEXT("every", 0, "TIME", store.every,
+                    "push again and again, as 60s, until SIGINT or SIGTERM"),
+            QP_COUNT("tries", 0, store.tries, "5", "of a server, until all the rest stays"),
+            QP_TEXT("timeout", 0, "TIME", store.timeout,
+                    "of a try, with the answer (default 30s)"),
+            QP_TEXT("header-file", 0, "FILE", store.header_file,
+                    "lines NAME: VALUE for a server, such as Authorization; else the variable "
+                    "QPROF_PUSH_HEADERS"),
+            QP_TEXT("ca-file", 0, "FILE", store.ca_file,
+                    "certificates that https trusts (default: those of the system)"),
+            QP_FLAGS_COMMON},
+    .examples =
+        "qprof push --spool=/var/spool/app --to=sqlite:fleet.db\n"
+        "qprof push --spool=/var/spool/app --to=otlp:https://collector:4318 --every=60s",
     .run = run_push};

@@ -23,8 +23,12 @@ enum {
     STRING_INTERRUPT_CLOCK,
     STRING_PROGRAM,
     STRING_THREAD,
+    STRING_REST,
     N_STRINGS
 };
+
+/* The id of the function QP_EXPORT_REST, and of its location: beyond those of methods. */
+enum { REST = 0x7FFFFFFF };
 
 /* Where a method is: at its first line, or at a line that has time. A location of pprof is a place in native
  * code: with an inlined method goes that of its caller. */
@@ -35,7 +39,10 @@ typedef struct {
 
 typedef struct {
     const qp_model *m;
-    qp_gzip *z;
+    qp_gzip *z;                     /* where it goes; else... */
+    qp_buf *whole;                  /* ... here: bytes */
+    const qp_export_limits *limits; /* of `whole` */
+    bool has_rest;
     qp_proto proto;                   /* the message that is being written */
     qp_measure measures[QP_MEASURES]; /* the values of a sample; time is the last */
     uint32_t n_measures;
@@ -58,7 +65,13 @@ static qp_proto *begin(pprof *p, uint32_t field)
 static void flush(pprof *p)
 {
     qp_proto_end_all(&p->proto);
-    qp_gzip_bytes(p->z, p->proto.bytes.items, p->proto.bytes.n);
+    const size_t n = p->proto.bytes.n;
+    void *to = n && p->whole && p->whole->n <= p->limits->n_bytes ? qp_buf_add_many(p->whole, n)
+                                                                  : NULL;
+    if (to)
+        memcpy(to, p->proto.bytes.items, n);
+    if (p->z)
+        qp_gzip_bytes(p->z, p->proto.bytes.items, n);
     qp_proto_clear(&p->proto);
 }
 
@@ -119,11 +132,15 @@ static uint32_t location_of_frames(pprof *p, const uint32_t *frames, uint32_t fi
 
 /* @param line    of the innermost frame; the lines of the calls in the others are not known
  * @param values  [n_measures] */
-static void write_sample(pprof *p, uint32_t node, uint32_t line, const uint64_t *values)
+static void write_sample(pprof *p, uint32_t node, uint32_t line, bool is_rest,
+                         const uint64_t *values)
 {
     uint32_t frames[QP_EXPORT_FRAMES];
     qp_proto *to = begin(p, PROFILE_SAMPLE);
     qp_proto_begin(to, SAMPLE_LOCATION);
+    if (is_rest)
+        qp_proto_varint(to, REST);
+    p->has_rest |= is_rest;
     for (uint32_t i = 0, first = 0, n = qp_export_frames(p->m, node, frames); i < n; i++) {
         if ((p->m->methods[frames[i]].flags & QP_METHOD_INLINED) && i + 1 < n)
             continue;
@@ -159,7 +176,7 @@ static void write_path(pprof *p, const qp_export_path *path)
     for (uint32_t i = 0; i < p->n_measures; i++)
         left[i] =
             qp_measure_units(p->measures[i], p->m, qp_measure_self(p->measures[i], &path->f));
-    while (p->m->run.has_times &&
+    while (p->m->run.has_times && !p->limits &&
            qp_shares_next(&p->shares, n->method, n->thread, self - done, &line, &part)) {
         uint64_t values[QP_MEASURES] = {0};
         for (uint32_t i = 0; i < p->n_measures; i++) {
@@ -171,12 +188,12 @@ static void write_path(pprof *p, const qp_export_path *path)
             left[i] -= values[i];
         }
         done += part;
-        write_sample(p, path->node, line, values);
+        write_sample(p, path->node, line, false, values);
     }
     for (uint32_t i = 0; i < p->n_measures; i++)
         any |= left[i];
     if (any)
-        write_sample(p, path->node, p->m->methods[n->method].first_line, left);
+        write_sample(p, path->node, p->m->methods[n->method].first_line, path->is_rest, left);
 }
 
 /* ---- what samples refer to ------------------------------------------------------------------- */
@@ -223,6 +240,21 @@ static void write_locations(pprof *p)
     }
 }
 
+static void write_rest(pprof *p)
+{
+    qp_proto *to = begin(p, PROFILE_FUNCTION);
+    qp_proto_count(to, FUNCTION_ID, REST);
+    qp_proto_count(to, FUNCTION_NAME, STRING_REST);
+    qp_proto_count(to, FUNCTION_SYSTEM_NAME, STRING_REST);
+    flush(p);
+    to = begin(p, PROFILE_LOCATION);
+    qp_proto_count(to, LOCATION_ID, REST);
+    qp_proto_count(to, LOCATION_MAPPING, 1);
+    qp_proto_begin(to, LOCATION_LINE);
+    qp_proto_count(to, LINE_FUNCTION, REST);
+    flush(p);
+}
+
 static void write_string(pprof *p, const char *text)
 {
     qp_proto_text(&p->proto, PROFILE_STRING, text);
@@ -241,6 +273,7 @@ static void write_strings(pprof *p, const uint32_t *used)
                                     [STRING_INTERRUPT_CLOCK] =
                                         m->run.is_pc_real ? "wall" : "cpu",
                                     [STRING_PROGRAM] = m->run.program,
+                                    [STRING_REST] = QP_EXPORT_REST,
                                     [STRING_THREAD] = m->run.is_virtual ? "vthread" : "thread"};
     for (qp_measure x = 0; x < QP_MEASURES; x++)
         fixed[STRING_MEASURE + x] = qp_export_measure_name(m, x);
@@ -316,36 +349,56 @@ static bool write_functions(pprof *p)
         write_function(p, i, N_STRINGS + m->n_threads - 1 + 2 * (i - 1),
                        m->methods[used[i]].first_line);
     write_locations(p);
+    if (p->has_rest)
+        write_rest(p);
     write_strings(p, used);
     qp_free(used);
     return !p->proto.bytes.failed;
+}
+
+/* @param thread  the only one, or QP_ALL_THREADS. @return false: no memory */
+static bool write_all(pprof *p, uint32_t thread, qp_export_limits *limits)
+{
+    const qp_model *m = p->m;
+    qp_export_path *paths = NULL;
+    size_t n_paths = 0;
+    p->n_measures = qp_export_measures(m, p->measures);
+    p->place = qp_alloc_zeroed(m->n_methods, sizeof *p->place);
+    qp_proto_init(&p->proto);
+    qp_shares_init(&p->shares, m);
+    bool is_written =
+        p->place && qp_export_paths(m, thread, &paths, &n_paths) &&
+        (!limits || qp_export_cut(m, limits->n_samples, limits->depth, paths, &n_paths));
+    if (is_written) {
+        write_head(p);
+        for (size_t i = 0; i < n_paths; i++)
+            write_path(p, &paths[i]);
+        is_written = !p->shares.failed && !p->locations.failed && write_functions(p);
+    }
+    if (limits)
+        limits->n_samples = n_paths;
+    qp_proto_fini(&p->proto);
+    qp_shares_fini(&p->shares);
+    qp_dict_fini(&p->location_of);
+    qp_dict_fini(&p->inlined_of);
+    qp_free(p->locations.items);
+    qp_free(p->place);
+    qp_free(paths);
+    return is_written;
 }
 
 bool qp_export_pprof(const qp_model *m, qp_out *out, const qp_export_options *o,
                      qp_error *error)
 {
     pprof p = {.m = m, .z = qp_gzip_new(out, false), .locations = QP_BUF(location)};
-    qp_export_path *paths = NULL;
-    size_t n_paths = 0;
-    p.n_measures = qp_export_measures(m, p.measures);
-    p.place = qp_alloc_zeroed(m->n_methods, sizeof *p.place);
-    qp_proto_init(&p.proto);
-    qp_shares_init(&p.shares, m);
-    bool is_written = p.z && p.place && qp_export_paths(m, o->thread, &paths, &n_paths);
-    if (is_written) {
-        write_head(&p);
-        for (size_t i = 0; i < n_paths; i++)
-            write_path(&p, &paths[i]);
-        is_written = !p.shares.failed && !p.locations.failed && write_functions(&p);
-    }
+    const bool is_written = p.z && write_all(&p, o->thread, NULL);
     if (p.z)
         qp_gzip_end(p.z);
-    qp_proto_fini(&p.proto);
-    qp_shares_fini(&p.shares);
-    qp_dict_fini(&p.location_of);
-    qp_dict_fini(&p.inlined_of);
-    qp_free(p.locations.items);
-    qp_free(p.place);
-    qp_free(paths);
     return is_written || qp_error_fail(error, "out of memory");
+}
+
+bool qp_export_pprof_within(const qp_model *m, qp_export_limits *limits, qp_buf *to)
+{
+    pprof p = {.m = m, .whole = to, .limits = limits, .locations = QP_BUF(location)};
+    return write_all(&p, QP_ALL_THREADS, limits) && !to->failed;
 }

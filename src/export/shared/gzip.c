@@ -52,9 +52,10 @@ static void deflate_all(qp_gzip *z, int flush)
     } while (z->z.avail_out == 0);
 }
 
+enum { GZIP_WINDOW = 16 + MAX_WBITS };
+
 qp_gzip *qp_gzip_new(qp_out *out, bool is_base64)
 {
-    enum { GZIP_WINDOW = 16 + MAX_WBITS };
     qp_gzip *z = qp_alloc_zeroed(1, sizeof *z);
     if (!z)
         return NULL;
@@ -97,4 +98,22 @@ void qp_gzip_end(qp_gzip *z)
         write_group(z);
     deflateEnd(&z->z);
     qp_free(z);
+}
+
+bool qp_gzip_pack(const void *bytes, size_t n_bytes, qp_buf *to)
+{
+    z_stream z = {.zalloc = qp_zlib_alloc, .zfree = qp_zlib_free};
+    if (n_bytes > UINT32_MAX / 2 ||
+        deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MAX_MEM_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    const size_t most = deflateBound(&z, n_bytes), begin = to->n;
+    z.next_in = (Bytef *)bytes;
+    z.avail_in = (uInt)n_bytes;
+    z.next_out = qp_buf_add_many(to, most);
+    z.avail_out = (uInt)most;
+    const bool is_good = z.next_out && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    to->n = is_good ? begin + z.total_out : begin;
+    deflateEnd(&z);
+    return is_good;
 }

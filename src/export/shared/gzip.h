@@ -6,9 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text/buf.h"
 #include "base/text/out.h"
 
 typedef struct qp_gzip qp_gzip;
+
+/* Compress all at once. @param to  a buffer of bytes @return false: no memory */
+bool qp_gzip_pack(const void *bytes, size_t n_bytes, qp_buf *to);
 
 /* @param out  borrowed @return NULL: no memory */
 qp_gzip *qp_gzip_new(qp_out *out, bool is_base64);

@@ -23,7 +23,7 @@ static bool is_wanted(const qp_model *m, const qp_model_node *n, uint32_t thread
     return frames_of(m, n) > 0 && (thread == QP_ALL_THREADS || n->thread == thread);
 }
 
-static void add_figures(qp_figures *to, const qp_figures *f)
+void qp_export_add(qp_figures *to, const qp_figures *f)
 {
     to->calls += f->calls;
     to->self += f->self;
@@ -44,9 +44,9 @@ bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, s
         const qp_model_node *node = &m->nodes[i];
         if (!is_wanted(m, node, thread))
             continue;
-        add_figures(&paths[i].f, &node->f);
+        qp_export_add(&paths[i].f, &node->f);
         if (frames_of(m, node) > QP_EXPORT_FRAMES) {
-            add_figures(&paths[node->parent].f, &paths[i].f);
+            qp_export_add(&paths[node->parent].f, &paths[i].f);
             paths[i].f = (qp_figures){0};
         }
     }

@@ -184,6 +184,44 @@ typedef bool qp_export_write(const qp_model *m, qp_out *out, const qp_export_opt
 QP_EXPORTERS(QP_EXPORTER)
 #undef QP_EXPORTER
 
+/* ---- messages to servers ---------------------------------------------------------------------
+ *
+ * A profile, its threads joined, as the body of a request: labels, names, and a sample a path. Lines and
+ * arguments of the program are left out. */
+
+typedef struct {
+    size_t n_samples; /* receives how many were written */
+    uint32_t depth;
+    size_t n_bytes; /* of the profile, not compressed */
+} qp_export_limits;
+
+enum { QP_EXPORT_ID_BYTES = 16 };
+
+/** A message that is cut until it is within the limits.
+ * @param id  of the profile: the same whenever it is sent
+ * @param to  an empty buffer of bytes
+ * @return false: see error (one line) */
+typedef bool qp_export_message(const qp_model *m, const unsigned char id[QP_EXPORT_ID_BYTES],
+                               qp_export_limits *limits, qp_buf *to, qp_error *error);
+
+qp_export_message qp_export_pyroscope; /* push.v1.PushRequest, with a profile of pprof */
+qp_export_message qp_export_otlp;      /* ExportProfilesServiceRequest, compressed by gzip */
+
+/** A profile of pprof, not compressed, without lines, cut to the limits but for n_bytes: where it is
+ * longer, it ends somewhere beyond.
+ * @param to  a buffer of bytes @return false: no memory */
+bool qp_export_pprof_within(const qp_model *m, qp_export_limits *limits, qp_buf *to);
+
+/* A label of a run: see qp_labels_next(). */
+typedef struct {
+    char name[128], value[2048]; /* cut to this */
+} qp_export_label;
+
+/** The next label of a run: first `service`, `version` where there is one, and `host`, then all others.
+ * @param at  0 at first
+ * @return false: that was all */
+bool qp_export_label_next(const qp_run_info *run, size_t *at, qp_export_label *label);
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 /* Frames of a path at most, in formats that write all frames of every path. */
@@ -193,11 +231,28 @@ enum { QP_EXPORT_FRAMES = 1024 };
 typedef struct {
     uint32_t node;
     qp_figures f; /* calls, self, samples, PC samples, memory */
+    bool
+        is_rest; /* what was cut below the node, see qp_export_cut(); shown as QP_EXPORT_REST */
 } qp_export_path;
+
+#define QP_EXPORT_REST "<other>"
 
 /** The paths of a thread, or of all, that have self figures; parents before children.
  * @param out  [*n] free with qp_free() @return false: no memory */
 bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n);
+
+/** Add what a path itself has. */
+void qp_export_add(qp_figures *to, const qp_figures *f);
+
+/** Cut paths to a number of paths and of frames: those with most time, or else most calls, are kept. What
+ * is cut goes to the rest of its deepest ancestor that is kept or has a kept path below it, so that sums
+ * stay.
+ * @param n_most  > 0; the rests of threads without a kept path are beyond it
+ * @param depth   frames, the one of the rest included; 2 to QP_EXPORT_FRAMES
+ * @param paths   [*n] of qp_export_paths(); receive what is left
+ * @return false: no memory */
+bool qp_export_cut(const qp_model *m, size_t n_most, uint32_t depth, qp_export_path *paths,
+                   size_t *n);
 
 /** The methods of a path. @param frames  receives them, innermost first
  * @return how many */

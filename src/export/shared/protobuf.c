@@ -6,7 +6,7 @@
 #include "base/containers/alloc.h"
 #include "base/text/text.h"
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2 };
 
 void qp_proto_init(qp_proto *p)
 {
@@ -51,6 +51,22 @@ void qp_proto_count(qp_proto *p, uint32_t field, uint64_t value)
 {
     qp_proto_varint(p, (uint64_t)field << 3 | WIRE_VARINT);
     qp_proto_varint(p, value);
+}
+
+void qp_proto_fixed(qp_proto *p, uint32_t field, uint64_t value)
+{
+    unsigned char bytes[sizeof value];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+    qp_proto_varint(p, (uint64_t)field << 3 | WIRE_FIXED);
+    add(p, bytes, sizeof bytes);
+}
+
+void qp_proto_bytes(qp_proto *p, uint32_t field, const void *bytes, size_t n)
+{
+    qp_proto_varint(p, (uint64_t)field << 3 | WIRE_BYTES);
+    qp_proto_varint(p, n);
+    add(p, bytes, n);
 }
 
 void qp_proto_text(qp_proto *p, uint32_t field, const char *text)

@@ -25,6 +25,8 @@ void qp_proto_clear(qp_proto *p);
 
 void qp_proto_varint(qp_proto *p, uint64_t value); /* alone: an item of a packed field */
 void qp_proto_count(qp_proto *p, uint32_t field, uint64_t value);
+void qp_proto_fixed(qp_proto *p, uint32_t field, uint64_t value); /* 64 bits */
+void qp_proto_bytes(qp_proto *p, uint32_t field, const void *bytes, size_t n);
 /* A text as qp_clean_text() returns it. */
 void qp_proto_text(qp_proto *p, uint32_t field, const char *text);
 

@@ -1,0 +1,26 @@
+/* internal.h: what the files of the room share: one request. */
+#ifndef QP_SEND_INTERNAL_H
+#define QP_SEND_INTERNAL_H
+
+#include "send/send.h"
+
+struct qp_sender {
+    qp_send_options o;
+    char *url;            /* with the path */
+    void *curl;           /* CURL * */
+    void *headers;        /* struct curl_slist * */
+    uint64_t not_before;  /* see qp_send_not_before() */
+    uint64_t chance;      /* of the next wait */
+    unsigned status;      /* of the last answer; 0: none came */
+    uint64_t retry_after; /* s, of the last answer; 0: it did not say */
+    bool is_hopeless;     /* the last request cannot be better the next time */
+    qp_buf answer;        /* bytes: its body, or the beginning of it */
+};
+
+/* @return false: see error */
+bool qp_request_init(qp_sender *s, qp_error *error);
+void qp_request_fini(qp_sender *s);
+/* One try: status, retry_after, answer. @return false: no whole answer came, see error */
+bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error);
+
+#endif

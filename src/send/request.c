@@ -1,0 +1,174 @@
+/* request.c: one request, by libcurl; without it there are none. Read qp_request first. */
+#include <string.h>
+
+#include "base/text/text.h"
+#include "send/internal.h"
+
+#ifdef QPROF_CURL
+#include <curl/curl.h>
+
+static const char user_agent[] = "qprof/" QPROF_VERSION_TEXT;
+
+const char *qp_send_library(void)
+{
+    static char text[96];
+    const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+    qp_text_format(text, sizeof text, "libcurl %s (%s)", info->version,
+                   info->ssl_version ? info->ssl_version : "without TLS");
+    return text;
+}
+
+/* What is longer than it may be ends the transfer. */
+static size_t take_answer(char *bytes, size_t size, size_t n, void *data)
+{
+    qp_buf *answer = data;
+    void *to = answer->n + n <= QP_ANSWER_BYTES && n ? qp_buf_add_many(answer, n) : NULL;
+    (void)size; /* it is 1 */
+    if (to)
+        memcpy(to, bytes, n);
+    return to ? n : 0;
+}
+
+static bool add_header(qp_sender *s, const char *line)
+{
+    struct curl_slist *all = curl_slist_append(s->headers, line);
+    s->headers = all ? all : s->headers;
+    return all;
+}
+
+static bool is_header(const char *line, size_t n)
+{
+    const char *colon = memchr(line, ':', n);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)line[i] < ' ' && line[i] != '\t')
+            return false;
+    return colon && colon > line && !memchr(line, ' ', (size_t)(colon - line));
+}
+
+/* Lines that are no headers are named by their number: what they say may be a secret. */
+static bool add_headers(qp_sender *s, qp_error *error)
+{
+    enum { LINE_BYTES = 8192 };
+    char line[LINE_BYTES];
+    const char *at = s->o.headers ? s->o.headers : "";
+    for (unsigned number = 1; *at; number++) {
+        size_t n = strcspn(at, "\n"), n_text = n && at[n - 1] == '\r' ? n - 1 : n;
+        if (n_text && *at != '#') {
+            if (n_text >= sizeof line || !is_header(at, n_text))
+                return qp_error_fail(error, "%.300s: line %u is not NAME: VALUE",
+                                     s->o.headers_from, number);
+            memcpy(line, at, n_text);
+            line[n_text] = '\0';
+            if (!add_header(s, line))
+                return qp_error_fail(error, "out of memory");
+        }
+        at += n + (at[n] == '\n');
+    }
+    return true;
+}
+
+bool qp_request_init(qp_sender *s, qp_error *error)
+{
+    char type[128];
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(s->curl = curl_easy_init()))
+        return qp_error_fail(error, "libcurl cannot be used");
+    qp_text_format(type, sizeof type, "Content-Type: %s", s->o.type);
+    const bool is_good = add_header(s, type) && add_header(s, "Expect:") &&
+                         (!s->o.is_packed || add_header(s, "Content-Encoding: gzip"));
+    if (!is_good)
+        return qp_error_fail(error, "out of memory");
+    if (!add_headers(s, error))
+        return false;
+    CURL *curl = s->curl;
+    bool is_set = curl_easy_setopt(curl, CURLOPT_URL, s->url) == CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075500
+    is_set &= curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+#else
+    is_set &=
+        curl_easy_setopt(curl, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS) == CURLE_OK;
+#endif
+    is_set &= curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+              curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+              curl_easy_setopt(curl, CURLOPT_HTTPHEADER, s->headers) == CURLE_OK &&
+              curl_easy_setopt(curl, CURLOPT_USERAGENT, user_agent) == CURLE_OK &&
+              curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(s->o.timeout_ns / 1000000)) ==
+                  CURLE_OK &&
+              curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer) == CURLE_OK &&
+              curl_easy_setopt(curl, CURLOPT_WRITEDATA, &s->answer) == CURLE_OK;
+    if (s->o.ca_file)
+        is_set &= curl_easy_setopt(curl, CURLOPT_CAINFO, s->o.ca_file) == CURLE_OK;
+    return is_set || qp_error_fail(error, "libcurl does not have what is needed");
+}
+
+void qp_request_fini(qp_sender *s)
+{
+    curl_slist_free_all(s->headers);
+    curl_easy_cleanup(s->curl);
+}
+
+/* Would the same request fail for ever? */
+static bool is_hopeless(CURLcode code)
+{
+    switch (code) {
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_WRITE_ERROR: /* a longer answer than take_answer() takes: the body may have arrived */
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
+{
+    char why[CURL_ERROR_SIZE] = "", plain[CURL_ERROR_SIZE];
+    long status = 0;
+    curl_off_t retry_after = 0;
+    CURL *curl = s->curl;
+    s->answer.n = 0;
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n_bytes);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+    const CURLcode code = curl_easy_perform(curl);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after);
+    s->status = (unsigned)status;
+    s->retry_after = retry_after > 0 ? (uint64_t)retry_after : 0;
+    s->is_hopeless = is_hopeless(code);
+    if (code == CURLE_OK)
+        return true;
+    if (code == CURLE_WRITE_ERROR)
+        return qp_error_fail(error, "its answer is longer than %d KiB", QP_ANSWER_BYTES >> 10);
+    const char *text = *why ? why : curl_easy_strerror(code);
+    return qp_error_fail(error, "%s", qp_plain(text, strlen(text), plain, sizeof plain));
+}
+
+#else
+
+const char *qp_send_library(void)
+{
+    return NULL;
+}
+
+bool qp_request_init(qp_sender *s, qp_error *error)
+{
+    (void)s;
+    return qp_error_fail(error, "this qprof was built without libcurl, which sends to servers");
+}
+
+void qp_request_fini(qp_sender *s)
+{
+    (void)s;
+}
+
+bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
+{
+    (void)s, (void)body, (void)n_bytes;
+    return qp_error_fail(error, "built without libcurl");
+}
+#endif

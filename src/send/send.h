@@ -1,0 +1,54 @@
+/* send.h: a body is sent to a server over HTTP, again and again until there is an answer. Redirects are not
+ * followed, answers are bounded, and nothing of what a header says is ever in a message. */
+#ifndef QP_SEND_SEND_H
+#define QP_SEND_SEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text/buf.h"
+#include "base/text/error.h"
+
+typedef enum {
+    QP_SEND_TAKEN,     /* the server has it */
+    QP_SEND_TOO_LARGE, /* it does not take as much */
+    QP_SEND_REFUSED,   /* it will never take this body */
+    QP_SEND_FAILED     /* no answer, or one that is about the server: try later */
+} qp_send_result;
+
+typedef struct {
+    const char *url;          /* http:// or https://, checked by qp_sender_new() */
+    const char *path;         /* that is added to it: "/v1development/profiles" */
+    const char *type;         /* of the body */
+    bool is_packed;           /* the body is compressed by gzip, and says so */
+    const char *headers;      /* "NAME: VALUE" a line; NULL: none */
+    const char *headers_from; /* what they are called in messages */
+    const char *ca_file;      /* certificates that are trusted; NULL: those of the system */
+    uint64_t timeout_ns;      /* of one try */
+    unsigned n_tries;         /* at most */
+    bool (*wait)(uint64_t until_ns); /* @return false: do not try again */
+} qp_send_options;
+
+typedef struct qp_sender qp_sender;
+
+/* "libcurl 7.88.1 (OpenSSL/3.0.17)"; NULL: it was left out of this build. */
+const char *qp_send_library(void);
+
+/** @param o  texts are borrowed
+ * @return free with qp_sender_free(); NULL: see error (one line) */
+qp_sender *qp_sender_new(const qp_send_options *o, qp_error *error);
+void qp_sender_free(qp_sender *s); /* takes NULL */
+
+enum { QP_ANSWER_BYTES = 64 << 10 }; /* of an answer; longer ones are failures */
+
+/** Send a body.
+ * @param answer  an empty buffer of bytes, which receives what the server says if it took the body
+ * @param error   unless taken: one line */
+qp_send_result qp_send(qp_sender *s, const void *body, size_t n_bytes, qp_buf *answer,
+                       qp_error *error);
+
+/** Monotonic ns before which the server does not want to be asked again; 0: it has not said. */
+uint64_t qp_send_not_before(const qp_sender *s);
+
+#endif

@@ -1,0 +1,291 @@
+#!/bin/sh
+# test_push.sh: `qprof push` to servers: what arrives is what was recorded, by the field numbers of the public schemas, and whatever
+# the server answers, a profile has arrived or is still in the folder. The server is push_receiver.py.
+[ -w /dev/shm ] && export TMPDIR=/dev/shm
+. "$(dirname "$0")/lib.sh"
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY QPROF_PUSH_HEADERS
+for tool in protoc python3; do
+    command -v $tool >/dev/null || { echo "SKIP: $tool is missing"; exit 77; }
+done
+qprof version | grep -q 'push .*libcurl' || { echo "SKIP: qprof was built without libcurl"; exit 77; }
+trap 'stop_server; rm -rf "$work"' EXIT
+
+server_pid=
+stop_server() { [ -z "$server_pid" ] || { kill "$server_pid"; wait "$server_pid"; } 2>/dev/null; server_pid=; }
+# serve ANSWER...: a new server, which answers so, and an empty folder; its address is $url
+serve() {
+    stop_server
+    rm -rf got spool && mkdir got spool
+    for answer; do printf '%s\n' "$answer" >>got/plan; done
+    # shellcheck disable=SC2086  # none or one
+    python3 "$here/push_receiver.py" got $certificate >server.log 2>&1 &
+    server_pid=$!
+    while [ ! -f got/port ]; do
+        kill -0 "$server_pid" || { cat server.log; return 1; }
+        sleep 0.05
+    done
+    url=http${certificate:+s}://127.0.0.1:$(cat got/port)
+}
+certificate=
+push() { qprof push --spool=spool "$@"; }
+requests() { find got -name '*.body' | wc -l | tr -d ' '; }
+decoded() { python3 "$here/push_decode.py" "$1" "$here/push.proto" "got/$2.body"; }
+
+QPROF_LABELS=service=web,version=1,region=eu record a.qprof 'main(' 5 'f(' 1 ')' 'g(' 2 'f(' 3 ')' ')' ')'
+record b.qprof 'main(' 4 ')'
+
+# ---- what arrives -----------------------------------------------------------------------------------------
+# 4 calls; main 5 us, f 1 in main and 3 in g, g 2
+stacks='stack calls 1 main
+stack calls 1 main;f
+stack calls 1 main;g
+stack calls 1 main;g;f
+stack wall 1000 main;f
+stack wall 2000 main;g
+stack wall 3000 main;g;f
+stack wall 5000 main
+sum calls 4
+sum wall 11000
+type calls count
+type wall nanoseconds'
+arrives() {
+    serve && cp a.qprof spool/ && ends 0 push --to="$1:$url" &&
+        same "spool: 1 profile pushed with 4 calls" "$(cat out)" && same "" "$(cat err)" && same "" "$(ls spool)" &&
+        decoded "$1" 1 >decoded && same "$stacks" "$(grep -E '^(stack|sum|type)' decoded)"
+}
+claim "Pyroscope: every path with its figures" arrives pyroscope
+claim "... at its address" grep -q '^POST /push.v1.PusherService/Push ' got/1.head
+claim "... with labels" same "__name__ wall,host $(hostname),region eu,service_name web,version 1" \
+    "$(sed -n 's/^label //p' decoded | paste -sd ,)"
+claim "... with an id" grep -Eq '^id [0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' decoded
+claim "OTLP: every path with its figures" arrives otlp
+claim "... at its address" grep -q '^POST /v1development/profiles ' got/1.head
+claim "... with attributes" same "host.name $(hostname),region eu,service.name web,service.version 1" \
+    "$(sed -n 's/^label //p' decoded | paste -sd ,)"
+claim "... an id for each value" same 2 "$(grep '^id' decoded | sort -u | wc -l | tr -d ' ')"
+the_same_id() {
+    serve && cp a.qprof spool/ && push --to="otlp:$url" >out && cp a.qprof spool/ && push --to="otlp:$url" >out &&
+        same "$(decoded otlp 1)" "$(decoded otlp 2)"
+}
+claim "a profile has the same id whenever it is sent" the_same_id
+arguments_stay_here() {
+    QPROF="-output=s.qprof -record-arguments=yes" ./score 'main(' 1 ')' 'hunter2?' 'h(' 1 ')'
+    qprof info s.qprof | grep -q hunter2 || return 1
+    serve && cp s.qprof spool/ && push --to="otlp:$url" >out && cp s.qprof spool/ && push --to="pyroscope:$url" >out &&
+        for i in 1 2; do gzip -dc got/$i.body 2>/dev/null | grep -c hunter2; done >found
+    decoded pyroscope 2 >found2 && same 0 "$(grep -c hunter2 found2)" && same 0 "$(head -n 1 found)"
+}
+claim "arguments of the program are not sent" arguments_stay_here
+names_are_data() {
+    serve
+    QPROF_LABELS="service=a'); DROP TABLE p;--,2x=y,__name__=z,x-y=1,x.y=2" record x.qprof "m'); DROP TABLE methods;--(" 7 ')'
+    cp x.qprof "spool/x'); DROP TABLE x;--.qprof"
+    printf x >"spool/$(printf 'n\nl').qprof.1" && cp a.qprof 'spool/-rf %s $(x).qprof'
+    ends 1 push --to="pyroscope:$url" && same quarantine "$(ls spool)" &&
+        same "$(printf 'n\nl').qprof.1" "$(ls spool/quarantine)" && same 1 "$(wc -l <err | tr -d ' ')" &&
+        decoded pyroscope 2 >decoded && grep -qx "stack wall 7000 m'); DROP TABLE methods;--" decoded &&
+        grep -qx "label service_name a'); DROP TABLE p;--" decoded && grep -qx 'label _x y' decoded &&
+        grep -qx 'label x_y 1' decoded && same 1 "$(grep -c '^label x_y' decoded)" &&
+        same "label __name__ wall" "$(grep '^label __' decoded)"
+}
+claim "names of files, functions and labels are data" names_are_data
+
+# ---- cut to limits ------------------------------------------------------------------------------------------
+# 20,841 paths: 40 functions call 20 others, which call 25 more
+python3 -c '
+print("main(")
+for a in range(40):
+    print("a%d(" % a, 1 + a % 3)
+    for b in range(20):
+        print("b%d(" % b, 1 + a * b % 7)
+        for c in range(25):
+            print("c%d(" % c, 1 + (a * 31 + b * 17 + c * 7) % 97, ")")
+        print(")")
+    print(")")
+print(")")' | tr ' ' '\n' >score.words
+# shellcheck disable=SC2046  # words
+record many.qprof $(cat score.words)
+qprof export --to=folded -o many.folded many.qprof
+qprof export --to=folded --calls -o many.calls many.qprof
+oracle() { python3 "$here/push_oracle.py" "$@"; }
+# cut SCHEME SAMPLES FRAMES PROFILE ANSWER...: the last request is cut to that, and all sums are as recorded
+cut_is_right() {
+    scheme=$1 samples=$2 frames=$3 profile=$4
+    shift 4
+    serve "$@" && cp "$profile.qprof" spool/ && ends 0 push --to="$scheme:$url" && decoded "$scheme" "$(requests)" >sent &&
+        oracle sent "$profile.folded" wall "$samples" "$frames" && same "" "$(ls spool)"
+}
+claim "16,000 samples, the sums are kept" cut_is_right pyroscope 16000 1000 many
+claim "... and most of them are used" test "$(sed -n 's/^most \([0-9]*\).*/\1/p' sent)" -gt 15000
+claim "... calls too" same "sum calls $(awk '{ n += $NF } END { print n }' many.calls)" "$(grep '^sum calls' sent)"
+claim "413 is cut further" cut_is_right pyroscope 4000 1000 many 413 413 200
+claim "... and sent again" same 3 "$(requests)"
+claim "until it is small enough" cut_is_right pyroscope 2000 1000 many 'below 9000' 'below 9000' 'below 9000' 'below 9000' \
+    'below 9000' 'below 9000' 'below 9000' 'below 9000'
+claim "OTLP has them all" cut_is_right otlp 20841 1024 many
+claim "... cut at 413" cut_is_right otlp 10420 1024 many 413
+never_small_enough() {
+    serve 'below 1' 'below 1' 'below 1' 'below 1' 'below 1' 'below 1' 'below 1' 'below 1' 'below 1' 'below 1' 'below 1' \
+        'below 1' 'below 1' 'below 1' 'below 1' 'below 1'
+    cp a.qprof spool/ && ends 1 push --to="pyroscope:$url" && same a.qprof "$(ls spool/quarantine)" && same 3 "$(requests)"
+}
+claim "a server that takes nothing at all refuses the file" never_small_enough
+record deep.qprof 'main(' 3 'r*1015(' 9 'x(' 4 ')' ')*1015' 'side(' 2 ')' ')'
+qprof export --to=folded -o deep.folded deep.qprof
+claim "1,000 frames, the sums are kept" cut_is_right pyroscope 16000 1000 deep
+claim "... the rest is the last frame" same "1000 <other>" \
+    "$(awk '/^stack wall/ { n = split($4, f, ";"); if (n > 999) print n, f[n] }' sent)"
+record deeper.qprof 'main(' 3 'r*5000(' 9 ')*5000' ')'
+deeper() {
+    serve && cp deeper.qprof spool/ && push --to="pyroscope:$url" >out && decoded pyroscope 1 >sent &&
+        same "sum wall 12000" "$(grep '^sum wall' sent)" && same "sum calls 5001" "$(grep '^sum calls' sent)"
+}
+claim "5,000 frames" deeper
+
+# ---- answers ------------------------------------------------------------------------------------------------
+# stays STATUS REQUESTS PATTERN WORDS...: a file stays, with one line that says so; no answer is waited for too long
+stays() {
+    n=$1 pattern=$2
+    shift 2
+    cp a.qprof spool/ && ends 1 push "$@" && same a.qprof "$(ls spool)" && same "$n" "$(requests)" &&
+        same 1 "$(wc -l <err | tr -d ' ')" && { grep -Eq -- "$pattern" err || { cat err; return 1; }; }
+}
+busy_then_taken() {
+    serve '503 1' 503 200 && cp a.qprof spool/ && ends 0 push --to="pyroscope:$url" && same 3 "$(requests)" && same "" "$(ls spool)"
+}
+claim "a busy server is asked again" busy_then_taken
+busy() { serve 503 503 503 && stays 2 'answers 503: busy: spool/a.qprof stays, with all after it$' --tries=2 --to="otlp:$url"; }
+claim "a server that stays busy" busy
+asks_for_an_hour() { serve '503 3600' && stays 1 'answers 503' --to="otlp:$url"; }
+claim "one that asks for an hour is not waited for" asks_for_an_hour
+unauthorized() { serve '401 who are you' && cp b.qprof spool/b.qprof && cp a.qprof spool/ && ends 1 push --to="otlp:$url" &&
+    same "a.qprof b.qprof" "$(ls spool | tr '\n' ' ' | sed 's/ $//')" && same 1 "$(requests)" && grep -q 'who are you' err; }
+claim "credentials that are wrong are not the file's fault" unauthorized
+bad_file() {
+    serve '400 no such label' && cp a.qprof b.qprof spool/ && ends 1 push --to="pyroscope:$url" && same 2 "$(requests)" &&
+        same quarantine "$(ls spool)" && same a.qprof "$(ls spool/quarantine)" &&
+        grep -q 'spool/a.qprof: .* answers 400: no such label; moved to spool/quarantine/a.qprof$' err &&
+        same "spool: 1 profile pushed with 1 call, 1 moved to quarantine" "$(cat out)"
+}
+claim "a file that the server refuses is set aside, and the others go on" bad_file
+partial() {
+    serve '200 \x0a\x07\x08\x01\x12\x03bad' '200 \x0a\x06\x12\x04fine' '200 \x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff' &&
+        cp a.qprof spool/ && ends 1 push --to="otlp:$url" && same a.qprof "$(ls spool/quarantine)" &&
+        grep -q 'the server left it out: bad; moved to' err && rm -r spool/quarantine &&
+        cp a.qprof spool/ && ends 0 push --to="otlp:$url" && cp a.qprof spool/ && ends 0 push --to="otlp:$url"
+}
+claim "OTLP: taken, but left out" partial
+hangs() { serve hang hang && stays 2 'a.qprof stays' --timeout=200ms --tries=2 --to="pyroscope:$url"; }
+claim "no answer" hangs
+half() { serve half && cp a.qprof spool/ && ends 0 push --to="pyroscope:$url" && same 2 "$(requests)"; }
+claim "an answer that breaks off" half
+long() { serve long && stays 1 'its answer is longer than 64 KiB' --to="pyroscope:$url"; }
+claim "an answer without an end" long
+redirect() {
+    serve 200 && cp -r got other && other=$server_pid && server_pid= && serve "302 http://127.0.0.1:$(cat other/port)/x" &&
+        stays 1 'answers 302' --to="otlp:$url"
+    status=$?
+    kill "$other"
+    return $status
+}
+claim "a redirect is not followed" redirect
+nobody_there() { serve && stop_server && stays 0 "onnect" --tries=2 --to="pyroscope:$url"; }
+claim "nobody answers" nobody_there
+no_place_aside() {
+    serve '400 no' && : >spool/quarantine && cp a.qprof spool/ && ends 1 push --to="pyroscope:$url" &&
+        same "a.qprof quarantine" "$(ls spool | tr '\n' ' ' | sed 's/ $//')" && grep -q 'cannot be moved to quarantine' err
+}
+claim "what cannot be set aside stays" no_place_aside
+coverage_alone() {
+    serve && QPROF='-collect=coverage -output=spool/c.qprof' ./score 'f(' ':1' ')' && ends 1 push --to="otlp:$url" &&
+        same c.qprof "$(ls spool/quarantine)" && grep -q 'only coverage' err && same 0 "$(requests)"
+}
+claim "coverage alone is no profile for them" coverage_alone
+killed() {
+    serve hang && cp a.qprof b.qprof spool/ || return 1
+    qprof push --spool=spool --to="pyroscope:$url" >out 2>err &
+    pid=$!
+    while [ ! -f got/1.body ]; do sleep 0.02; done
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    same "a.qprof b.qprof" "$(ls spool | tr '\n' ' ' | sed 's/ $//')" && ends 0 push --to="pyroscope:$url" &&
+        same "" "$(ls spool)" && decoded pyroscope 2 >first && decoded pyroscope 1 >killed && same "$(cat killed)" "$(cat first)"
+}
+claim "a push that is killed sends again" killed
+
+# ---- credentials and addresses ------------------------------------------------------------------------------
+secret() {
+    printf '# of the server\nAuthorization: Bearer s3cret\r\n\nX-Scope-OrgID: team\n' >headers
+    serve '401 no' && cp a.qprof spool/ && ends 1 push --header-file=headers --to="otlp:$url" && ! grep -q s3cret out err &&
+        grep -q '^Authorization: Bearer s3cret' got/1.head && grep -q '^X-Scope-OrgID: team' got/1.head &&
+        QPROF_PUSH_HEADERS='Authorization: Bearer 0ther' ends 0 push --to="otlp:$url" && grep -q 'Bearer 0ther' got/2.head
+}
+claim "headers come from a file or the environment, and are not printed" secret
+printf 'Authorization: x\nBearer s3cret\n' >bad
+claim "a line that is no header is not printed" says 'bad: line 2 is not NAME: VALUE$' push --header-file=bad --to=otlp:http://127.0.0.1:1
+claim "a password in the address" says 'would be seen by others: use --header-file=FILE' push --to=otlp:http://me:s3cret@127.0.0.1:1
+claim "... is not printed" sh -c '! grep -q s3cret err'
+claim "an address of another kind" says 'expected http://HOST:PORT' push --to=otlp:ftp://127.0.0.1
+claim "no address" says 'expected http://HOST:PORT' push --to=pyroscope:http://
+claim "a question in it" says 'a character in the address is not allowed there' push --to='otlp:http://127.0.0.1/?x'
+claim "another target" says 'expected sqlite:FILE, pyroscope:http://HOST:PORT or otlp:http://HOST:PORT$' push --to=mysql:x
+claim "a time" says '--timeout=soon: expected a time' push --timeout=soon --to=otlp:http://127.0.0.1:1
+claim "a number of tries" says '--tries=0: expected at least 1' push --tries=0 --to=otlp:http://127.0.0.1:1
+over_tls() {
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=127.0.0.1 \
+        -addext subjectAltName=IP:127.0.0.1 2>/dev/null && cat key.pem cert.pem >both.pem && certificate=both.pem && serve &&
+        stays 0 'certificate' --to="otlp:$url" && ends 0 push --ca-file=cert.pem --to="otlp:$url" && same "" "$(ls spool)"
+    status=$?
+    certificate=
+    return $status
+}
+command -v openssl >/dev/null && claim "https, and only to whom it may" over_tls
+
+# ---- again and again ----------------------------------------------------------------------------------------
+until_gone() { while [ -n "$(ls "$1")" ]; do kill -0 "$2" || return 1; sleep 0.05; done; }
+to_this() {
+    serve 503 200 && cp a.qprof spool/ || return 1
+    qprof push --spool=spool --every=100ms --tries=1 --to="pyroscope:$url" >out 2>err &
+    pid=$!
+    until_gone spool $pid && cp b.qprof spool/ && until_gone spool $pid && kill -TERM $pid
+    wait $pid
+    same 0 $? && same "spool: 1 profile pushed with 4 calls
+spool: 1 profile pushed with 1 call" "$(sed -n '/1 profile/p' out)" && same 1 "$(grep -c 503 err)"
+}
+claim "an agent pushes what comes, and ends when it is told to" to_this
+to_store() {
+    rm -rf spool && mkdir spool && cp a.qprof spool/
+    qprof push --spool=spool --every=100ms --to=sqlite:agent.db >out 2>err &
+    pid=$!
+    until_gone spool $pid && cp b.qprof a.qprof spool/ && until_gone spool $pid && kill -INT $pid
+    kill -TERM $pid 2>/dev/null
+    wait $pid
+    same 0 $? && same "" "$(cat err)" && same 5 "$(qprof store list --format=json agent.db | jq '[.profiles[].calls] | add')"
+}
+claim "the same for a store" to_store
+ends_while_it_waits() {
+    serve '503 30' && cp a.qprof spool/ || return 1
+    qprof push --spool=spool --every=1h --to="pyroscope:$url" >out 2>err &
+    pid=$!
+    while [ ! -f got/1.body ]; do sleep 0.02; done
+    kill -TERM $pid
+    wait $pid
+    same 1 $? && same a.qprof "$(ls spool)" && same 1 "$(requests)"
+}
+claim "it does not wait for a server then" ends_while_it_waits
+# FILES=10000: as many files as the bound is claimed for
+memory() {
+    serve && python3 - "${FILES:-300}" "$@" "$url" <<'END'
+import os, resource, shutil, subprocess, sys
+n, scheme, url = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+for i in range(n):
+    shutil.copy("b.qprof", "spool/%d.qprof" % i)
+to = scheme + ":" + (url if scheme != "sqlite" else "memory.db")
+subprocess.run(["qprof", "push", "--spool=spool", "--to=" + to], check=True, stdout=subprocess.DEVNULL)
+kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+assert not os.listdir("spool") and kib <= 64 << 10, kib
+print(n, "files:", kib, "KiB", file=sys.stderr)
+END
+}
+for scheme in pyroscope otlp sqlite; do claim "$scheme: at most 64 MiB of memory" memory $scheme; done
+finish
