@@ -37,12 +37,9 @@ static char *join(const char *url, const char *path)
     size_t n = strlen(url);
     while (n > 0 && url[n - 1] == '/')
         n--;
-    char *all = qp_alloc(n + strlen(path) + 1, 1);
-    if (all) {
-        memcpy(all, url, n);
-        strcpy(all + n, path);
-    }
-    return all;
+    const size_t room = n + strlen(path) + 1;
+    char *all = qp_alloc(room, 1);
+    return all ? qp_text_format(all, room, "%.*s%s", (int)n, url, path) : NULL;
 }
 
 qp_sender *qp_sender_new(const qp_send_options *o, qp_error *error)

@@ -167,7 +167,7 @@ bad_file() {
         grep -q 'spool/a.qprof: .* answers 400: no such label; moved to spool/quarantine/a.qprof$' err &&
         same "spool: 1 profile pushed with 1 call, 1 moved to quarantine" "$(cat out)"
 }
-claim "a file that the server refuses is set aside, and the others go on" bad_file
+claim "a file that the server refuses is set aside, and the next is sent" bad_file
 partial() {
     serve '200 \x0a\x07\x08\x01\x12\x03bad' '200 \x0a\x06\x12\x04fine' '200 \x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff' &&
         cp a.qprof spool/ && ends 1 push --to="otlp:$url" && same a.qprof "$(ls spool/quarantine)" &&
@@ -189,8 +189,8 @@ redirect() {
     return $status
 }
 claim "a redirect is not followed" redirect
-nobody_there() { serve && stop_server && stays 0 "onnect" --tries=2 --to="pyroscope:$url"; }
-claim "nobody answers" nobody_there
+no_server() { serve && stop_server && stays 0 "onnect" --tries=2 --to="pyroscope:$url"; }
+claim "no server" no_server
 no_place_aside() {
     serve '400 no' && : >spool/quarantine && cp a.qprof spool/ && ends 1 push --to="pyroscope:$url" &&
         same "a.qprof quarantine" "$(ls spool | tr '\n' ' ' | sed 's/ $//')" && grep -q 'cannot be moved to quarantine' err
@@ -239,7 +239,7 @@ over_tls() {
     certificate=
     return $status
 }
-command -v openssl >/dev/null && claim "https, and only to whom it may" over_tls
+command -v openssl >/dev/null && claim "https, to servers with a certificate that is trusted" over_tls
 
 # ---- again and again ----------------------------------------------------------------------------------------
 until_gone() { while [ -n "$(ls "$1")" ]; do kill -0 "$2" || return 1; sleep 0.05; done; }
@@ -252,7 +252,7 @@ to_this() {
     same 0 $? && same "spool: 1 profile pushed with 4 calls
 spool: 1 profile pushed with 1 call" "$(sed -n '/1 profile/p' out)" && same 1 "$(grep -c 503 err)"
 }
-claim "an agent pushes what comes, and ends when it is told to" to_this
+claim "an agent pushes new files, and ends at a signal" to_this
 to_store() {
     rm -rf spool && mkdir spool && cp a.qprof spool/
     qprof push --spool=spool --every=100ms --to=sqlite:agent.db >out 2>err &

@@ -96,7 +96,7 @@ qp_server *qp_server_new(const qp_cli *cli, const char *to)
                          .type = s->protocol->type,
                          .is_packed = s->protocol->is_packed,
                          .ca_file = a->ca_file,
-                         .timeout_ns = TIMEOUT_S * 1000000000u,
+                         .timeout_ns = (uint64_t)TIMEOUT_S * 1000000000u,
                          .n_tries = (unsigned)(a->tries < 1000 ? a->tries : 1000),
                          .wait = qp_interrupt_sleep};
     bool is_good =
