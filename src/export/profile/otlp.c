@@ -244,7 +244,8 @@ static bool write_within(const qp_model *m, const unsigned char *id, qp_export_l
     bool is_good = p.place && qp_export_paths(m, QP_ALL_THREADS, &p.paths, &p.n_paths) &&
                    qp_export_cut(m, limits->n_samples, limits->depth, p.paths, &p.n_paths) &&
                    write_request(&p);
-    limits->n_samples = p.n_paths;
+    if (is_good)
+        limits->n_samples = p.n_paths;
     qp_free(to->items);
     *to = p.proto.bytes;
     qp_dict_fini(&p.string_of);

@@ -375,7 +375,7 @@ static bool write_all(pprof *p, uint32_t thread, qp_export_limits *limits)
             write_path(p, &paths[i]);
         is_written = !p->shares.failed && !p->locations.failed && write_functions(p);
     }
-    if (limits)
+    if (limits && is_written)
         limits->n_samples = n_paths;
     qp_proto_fini(&p->proto);
     qp_shares_fini(&p->shares);
