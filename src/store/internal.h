@@ -7,9 +7,16 @@
 
 #include "store/store.h"
 
+typedef struct {
+    qp_buf methods; /* qp_builder_code */
+    qp_buf paths;   /* qp_merge_path: indices, texts in the arena */
+    qp_arena arena;
+} qp_store_names;
+
 struct qp_store {
     sqlite3 *db;
     qp_merge *known; /* of a writer: methods and paths, at their numbers - 1; NULL: not read */
+    qp_store_names names; /* of a reader: the same, as far as they were needed */
 };
 
 /* ---- the database: store.c --------------------------------------------------------------- */
@@ -29,13 +36,9 @@ const char *qp_store_text(sqlite3_stmt *st, int column);
 
 /* ---- methods and paths: names.c ---------------------------------------------------------- */
 
-typedef struct {
-    qp_buf methods; /* qp_builder_code */
-    qp_buf paths;   /* qp_merge_path: indices, texts in the arena */
-    qp_arena arena;
-} qp_store_names;
-
-/* Read the methods and paths after the first ones. @return false: see error; call the next all the same */
+void qp_store_names_init(qp_store_names *names);
+/* Add the methods and paths of the store after the first ones and those that names has.
+ * @return false: see error, and names has none */
 bool qp_store_names_read(const qp_store *s, size_t n_methods, size_t n_paths,
                          qp_store_names *names, qp_error *error);
 void qp_store_names_fini(qp_store_names *names);

@@ -153,20 +153,11 @@ static bool read_rows(const qp_store *s, const char *sql, bool is_path, size_t n
     return is_good;
 }
 
-bool qp_store_names_read(const qp_store *s, size_t n_methods, size_t n_paths,
-                         qp_store_names *names, qp_error *error)
+void qp_store_names_init(qp_store_names *names)
 {
     *names =
         (qp_store_names){.methods = QP_BUF(qp_builder_code), .paths = QP_BUF(qp_merge_path)};
     qp_arena_init(&names->arena);
-    return read_rows(s,
-                     "SELECT method, name, class, module, file, flags, id, tables FROM method"
-                     " WHERE method > ? ORDER BY method",
-                     false, n_methods, 0, names, error) &&
-           read_rows(s,
-                     "SELECT path, parent, method, thread, creator FROM path WHERE path > ?"
-                     " ORDER BY path",
-                     true, n_paths, n_methods + names->methods.n, names, error);
 }
 
 void qp_store_names_fini(qp_store_names *names)
@@ -176,6 +167,28 @@ void qp_store_names_fini(qp_store_names *names)
     qp_arena_fini(&names->arena);
 }
 
+bool qp_store_names_read(const qp_store *s, size_t n_methods, size_t n_paths,
+                         qp_store_names *names, qp_error *error)
+{
+    n_methods += names->methods.n;
+    n_paths += names->paths.n;
+    const size_t n_known = names->methods.n;
+    const bool is_good =
+        read_rows(s,
+                  "SELECT method, name, class, module, file, flags, id, tables FROM method"
+                  " WHERE method > ? ORDER BY method",
+                  false, n_methods, 0, names, error) &&
+        read_rows(s,
+                  "SELECT path, parent, method, thread, creator FROM path WHERE path > ?"
+                  " ORDER BY path",
+                  true, n_paths, n_methods + names->methods.n - n_known, names, error);
+    if (!is_good) {
+        qp_store_names_fini(names);
+        qp_store_names_init(names);
+    }
+    return is_good;
+}
+
 bool qp_store_learn(qp_store *s, qp_error *error)
 {
     qp_store_names names;
@@ -183,6 +196,7 @@ bool qp_store_learn(qp_store *s, qp_error *error)
     if (!s->known)
         return qp_error_fail(error, "out of memory");
     size_t n_methods = qp_merge_n_methods(s->known), n_paths = qp_merge_n_paths(s->known);
+    qp_store_names_init(&names);
     bool is_good = qp_store_names_read(s, n_methods, n_paths, &names, error);
     const qp_builder_code *methods = names.methods.items;
     const qp_merge_path *paths = names.paths.items;

@@ -102,28 +102,30 @@ bool qp_store_choose(qp_store *s, const qp_store_filter *filter, qp_buf *profile
 
 typedef struct {
     qp_store *s;
-    qp_store_names names;
+    const qp_store_names *names; /* the store's */
     qp_segment segment;
     qp_merge *sum;
     sqlite3_stmt *row;
-    bool *has_method; /* [names.methods.n] it is in the sum */
-    bool *has_path;   /* [names.paths.n] a profile has it */
-    uint32_t *places; /* [names.paths.n] in the sum, of those that a profile has */
+    bool *has_method;  /* [names.methods.n] it is in the sum */
+    bool *has_path;    /* [names.paths.n] a profile has it */
+    uint32_t *places;  /* [names.paths.n] in the sum, of those that a profile has */
+    uint32_t *methods; /* [names.methods.n] the same, + 1; 0: no path was placed that has it */
     uint64_t *columns[QP_PATH_COLUMNS]; /* [names.paths.n] sums; NULL: 0 so far */
 } reading;
 
 static bool begin(reading *x, qp_store *s, qp_error *error)
 {
-    *x = (reading){.s = s, .sum = qp_merge_new()};
+    *x = (reading){.s = s, .names = &s->names, .sum = qp_merge_new()};
     qp_segment_init(&x->segment);
-    if (!qp_store_names_read(s, 0, 0, &x->names, error))
+    if (!qp_store_names_read(s, 0, 0, &s->names, error))
         return false;
     x->row =
         qp_store_prepare(s, "SELECT segment, records FROM profile WHERE profile = ?", error);
-    x->has_method = qp_alloc_zeroed(x->names.methods.n, sizeof *x->has_method);
-    x->has_path = qp_alloc_zeroed(x->names.paths.n, sizeof *x->has_path);
-    x->places = qp_alloc(x->names.paths.n, sizeof *x->places);
-    if (!x->sum || !x->has_method || !x->has_path || !x->places)
+    x->has_method = qp_alloc_zeroed(x->names->methods.n, sizeof *x->has_method);
+    x->has_path = qp_alloc_zeroed(x->names->paths.n, sizeof *x->has_path);
+    x->places = qp_alloc(x->names->paths.n, sizeof *x->places);
+    x->methods = qp_alloc_zeroed(x->names->methods.n, sizeof *x->methods);
+    if (!x->sum || !x->has_method || !x->has_path || !x->places || !x->methods)
         return qp_error_fail(error, "out of memory");
     return x->row != NULL;
 }
@@ -133,11 +135,11 @@ static void end(reading *x)
     for (unsigned k = 0; k < QP_PATH_COLUMNS; k++)
         qp_free(x->columns[k]);
     sqlite3_finalize(x->row);
-    qp_store_names_fini(&x->names);
     qp_segment_fini(&x->segment);
     qp_free(x->has_method);
     qp_free(x->has_path);
     qp_free(x->places);
+    qp_free(x->methods);
 }
 
 static bool fail_profile(const qp_store_profile *p, const char *why, qp_error *error)
@@ -167,7 +169,7 @@ static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *
 static bool read_columns(reading *x, const qp_store_profile *p, qp_error *error)
 {
     return unpack(x, p, 0, error) &&
-           (qp_segment_read(&x->segment, x->names.methods.n, x->names.paths.n) ||
+           (qp_segment_read(&x->segment, x->names->methods.n, x->names->paths.n) ||
             fail_profile(p, "its columns are damaged", error));
 }
 
@@ -189,7 +191,7 @@ static qp_model *read_records(reading *x, const qp_store_profile *p, qp_error *e
 /* The methods of the profile in its order, as merging adds them. @return false: no memory */
 static bool add_methods(reading *x)
 {
-    const qp_builder_code *codes = x->names.methods.items;
+    const qp_builder_code *codes = x->names->methods.items;
     for (size_t i = 0; i < x->segment.n_methods; i++) {
         const uint64_t value = x->segment.methods[i];
         const size_t at = (size_t)(value / 2 - 1);
@@ -208,7 +210,7 @@ static bool add_methods(reading *x)
 static bool add_columns(reading *x)
 {
     const qp_segment *segment = &x->segment;
-    const size_t n = x->names.paths.n;
+    const size_t n = x->names->paths.n;
     for (unsigned k = 0; k < QP_PATH_COLUMNS; k++) {
         const uint64_t start = qp_path_column_start(segment->mode, (qp_path_column)k);
         const bool is_pair = segment->mode == QP_TIME_ADAPTIVE && k >= QP_PATH_LOW;
@@ -227,11 +229,19 @@ static bool add_columns(reading *x)
     return true;
 }
 
+/* Finding a method compares all that it has: once for each, not for each path. @return QP_MERGE_NONE: no memory */
+static uint32_t place_method(reading *x, uint32_t method)
+{
+    const qp_builder_code *codes = x->names->methods.items;
+    if (!x->methods[method])
+        x->methods[method] = qp_merge_put_method(x->sum, &codes[method]) + 1;
+    return x->methods[method] - 1;
+}
+
 /* Put a path into the sum, after the paths that it names. @return false: see error */
 static bool place_path(reading *x, size_t i, qp_error *error)
 {
-    const qp_builder_code *codes = x->names.methods.items;
-    qp_merge_path path = ((const qp_merge_path *)x->names.paths.items)[i];
+    qp_merge_path path = ((const qp_merge_path *)x->names->paths.items)[i];
     const bool is_sound = path.thread ? !path.creator || x->has_path[path.creator - 1]
                                       : x->has_path[path.parent] && x->has_method[path.method];
     if (!is_sound)
@@ -240,7 +250,7 @@ static bool place_path(reading *x, size_t i, qp_error *error)
         path.creator = path.creator ? x->places[path.creator - 1] + 1 : 0;
     } else {
         path.parent = x->places[path.parent];
-        path.method = qp_merge_put_method(x->sum, &codes[path.method]);
+        path.method = place_method(x, path.method);
     }
     x->places[i] =
         path.method == QP_MERGE_NONE ? QP_MERGE_NONE : qp_merge_put_path(x->sum, &path);
@@ -250,7 +260,7 @@ static bool place_path(reading *x, size_t i, qp_error *error)
 static void add_figures(reading *x, size_t i)
 {
     uint64_t figures[QP_PATH_COLUMNS];
-    const qp_merge_path *path = (const qp_merge_path *)x->names.paths.items + i;
+    const qp_merge_path *path = (const qp_merge_path *)x->names->paths.items + i;
     const qp_time_mode mode = qp_merge_time_mode(x->sum);
     for (unsigned k = 0; k < QP_PATH_COLUMNS; k++)
         figures[k] =
@@ -274,14 +284,14 @@ static bool add_all(reading *x, const qp_store_profile *profiles, size_t n, bool
         if (is_good && (!add_methods(x) || !add_columns(x)))
             is_good = qp_error_fail(error, "out of memory");
     }
-    for (size_t i = 0; is_good && i < x->names.paths.n; i++)
+    for (size_t i = 0; is_good && i < x->names->paths.n; i++)
         is_good = !x->has_path[i] || place_path(x, i, error);
     for (size_t i = 0; is_good && i < n; i++) {
         qp_model *m = read_records(x, &profiles[i], error);
         is_good = m && qp_merge_add(x->sum, m, profiles[i].file, is_forced, error);
         qp_model_free(m);
     }
-    for (size_t i = 0; is_good && i < x->names.paths.n; i++)
+    for (size_t i = 0; is_good && i < x->names->paths.n; i++)
         if (x->has_path[i])
             add_figures(x, i);
     return is_good;
@@ -305,7 +315,7 @@ qp_merge *qp_store_sum(qp_store *s, const qp_store_profile *profiles, size_t n, 
 /* Whether a profile names what its paths name. */
 static bool is_closed(reading *x)
 {
-    const qp_merge_path *paths = x->names.paths.items;
+    const qp_merge_path *paths = x->names->paths.items;
     const qp_segment *segment = &x->segment;
     bool is_good = true;
     for (size_t i = 0; i < segment->n_paths; i++) {

@@ -246,6 +246,8 @@ qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *erro
 {
     qp_store *s = qp_alloc_zeroed(1, sizeof *s);
     error->text[0] = '\0';
+    if (s)
+        qp_store_names_init(&s->names);
     bool is_good = s ? is_file(path, access, error) : qp_error_fail(error, "out of memory");
     const mode_t mask = umask(0077); /* for its owner alone, as profiles are */
     if (is_good)
@@ -263,5 +265,6 @@ void qp_store_close(qp_store *s)
         return;
     sqlite3_close(s->db);
     qp_merge_free(s->known);
+    qp_store_names_fini(&s->names);
     qp_free(s);
 }
