@@ -44,6 +44,7 @@ static const uint8_t foreign[] = {
     QP_OPT_trace,
     QP_OPT_pri,
     QP_OPT_trace_mode,
+    QP_OPT_call_trace,
     QP_OPT_trace_output,
     QP_OPT_max_route_depth,
     QP_OPT_trace_buffer,
@@ -200,6 +201,19 @@ static bool find_word(const char *words, const char *value, uint64_t *which, cha
             return false;
         words += n + 1;
     }
+}
+
+bool qp_option_word(const char *words, const char *value, uint64_t *which)
+{
+    char spelled[32];
+    return find_word(words, value, which, spelled);
+}
+
+void qp_option_nth(const char *words, uint64_t which, char *out, size_t n_bytes)
+{
+    for (; which; which--)
+        words += strcspn(words, "|") + 1;
+    snprintf(out, n_bytes, "%.*s", (int)strcspn(words, "|"), words);
 }
 
 /* Some of the words "a|b|c", separated by commas. */

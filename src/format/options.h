@@ -34,6 +34,10 @@
 /* Why the last four are refused. */
 #define QP_CLOCK_UNKNOWN "Linux has none of that kind"
 
+#define QP_SIGNAL_WORDS                                                                        \
+    "SIGHUP|SIGINT|SIGQUIT|SIGILL|SIGTRAP|SIGABRT|SIGBUS|SIGFPE|SIGSEGV|SIGSYS|SIGTERM|"       \
+    "SIGXCPU|SIGALRM|SIGUSR1|SIGUSR2|SIGPIPE|SIGPROF"
+
 #define QP_OPTIONS(X)                                                                          \
     X(output, "output", TEXT, "", "FILE",                                                      \
       "file for the whole run; conversions as in -filename-prefix")                            \
@@ -148,6 +152,16 @@
       "names of native code for perf, in /tmp/perf-PID.map")                                   \
     X(jitdump, "jitdump", BOOL, "no", "",                                                      \
       "names and bytes of native code for perf inject --jit, in jit-PID.dump")                 \
+    X(save_data_on_signals, "save-data-on-signals", BOOL, "no", "",                            \
+      "a dataset saved when a signal is about to end the program")                             \
+    X(handle_signals, "handle-signals", SET, "", QP_SIGNAL_WORDS,                              \
+      "further signals for -save-data-on-signals, also those with a handler of the host")      \
+    X(ignore_signals, "ignore-signals", SET, "", QP_SIGNAL_WORDS,                              \
+      "signals that -save-data-on-signals leaves alone")                                       \
+    X(api_handler_signals, "api-handler-signals", TEXT, "", "SIGNAL,SIGNAL",                   \
+      "a dataset saved when the first signal comes; figures cleared when the second does")     \
+    X(call_trace, "call-trace", BOOL, "no", "",                                                \
+      "each call in a trace: synonym of -trace-mode=stream")                                   \
     X(run_at_save, "run-at-save", TEXT, "", "COMMAND",                                         \
       "shell command after each save; %b is the dataset")                                      \
     X(run_at_exit, "run-at-exit", TEXT, "", "COMMAND",                                         \
@@ -272,5 +286,9 @@ const char *qp_name_convert(const qp_name_facts *facts, const char *at, char *ou
 
 /* @param labels  NAME=VALUE, separated by commas. @return a label, which ends at a comma; NULL: none */
 const char *qp_name_label(const char *labels, const char *name, size_t n);
+
+/* Which of "a|b|c" the value is, and the other way. @return false: none */
+bool qp_option_word(const char *words, const char *value, uint64_t *which);
+void qp_option_nth(const char *words, uint64_t which, char *out, size_t n_bytes);
 
 #endif

@@ -15,6 +15,8 @@
  *   =1:int:42:n  parameter 1 has this type, value and comment; 0: the result
  *   nap  the process sleeps for 0.3 s                     rmdir=d  the folder d is removed
  *   f~9  f is called nine times, for 1 us each
+ *   sig=15  the process gets this signal                  for=FILE  wait until there is such a file
+ *   own=15  the host handles this signal: it prints and ends with status 40
  *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
@@ -96,9 +98,33 @@ static void tell_value(const char *word)
         qprof_trace_result(part[1], part[2]);
 }
 
+static void handle(int number)
+{
+    (void)number;
+    (void)!write(1, "handled\n", 8);
+    _exit(40);
+}
+
+/* @return false: it is about something else */
+static bool play_signal(const char *word)
+{
+    if (strncmp(word, "sig=", 4) == 0)
+        raise(atoi(word + 4));
+    else if (strncmp(word, "own=", 4) == 0)
+        signal(atoi(word + 4), handle);
+    else if (strncmp(word, "for=", 4) == 0)
+        while (access(word + 4, F_OK) != 0)
+            usleep(1000);
+    else
+        return false;
+    return true;
+}
+
 static void play(const char *word)
 {
     const char *tilde = strchr(word, '~');
+    if (play_signal(word))
+        return;
     if (word[strlen(word) - 1] == '(')
         enter(word);
     else if (tilde)
@@ -161,7 +187,8 @@ static void *play_all(void *words)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
+    for (; argc > 1 && strncmp(argv[1], "own=", 4) == 0; argv++, argc--)
+        play_signal(argv[1]); /* before the recorder looks */
     qprof_set_clock(now);
     if (qprof_initialize("-program-name=score", NULL) != 0)
         return 99;

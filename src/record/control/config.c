@@ -491,6 +491,9 @@ int qp_config_begin(const char *initial_options, qp_error *error)
         uint64_t word = qp_recorder.options.number[QP_OPT_measure_timed_calls];
         qp_recorder.options.number[QP_OPT_time_blocking_functions] = same[word];
     }
+    if (qp_recorder.options.number[QP_OPT_call_trace] == 1 &&
+        !qp_recorder.options.is_set[QP_OPT_trace_mode])
+        qp_recorder.options.number[QP_OPT_trace_mode] = 0; /* stream */
     return 0;
 }
 

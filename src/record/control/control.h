@@ -155,6 +155,18 @@ void qp_worker_perform(const qp_action_request *request);
 void qp_worker_reset(void);
 /* Perform what is queued, then end. Not under the control lock, which actions may take. */
 void qp_worker_stop(void);
+/* Wake it, to look whether a signal wants something. Signal handlers may call it. */
+void qp_worker_wake(void);
 /* In a forked child: the thread is the parent's. @return was it running? */
 bool qp_worker_forget(void);
+
+/* ---- signals.c: saves and clears that signals ask for ------------------------------------ */
+
+/* Take the signals that the options name, and start the worker for them. @return 0, QPROF_E_OPTION */
+int qp_signals_begin(qp_error *error);
+/* On the worker: do what signals have asked for. */
+void qp_signals_perform(void);
+/* Give the signals back. */
+void qp_signals_end(void);
+
 #endif

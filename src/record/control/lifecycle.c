@@ -392,6 +392,12 @@ static int begin_run(const char *output, qp_error *error)
         abandon();
         return code;
     }
+    code = qp_signals_begin(error);
+    if (code) {
+        stop_traces();
+        abandon();
+        return code;
+    }
     qp_config_report();
     apply_start();
     if (qp_recorder.begins_closed)
@@ -544,6 +550,7 @@ void qp_recorder_end(bool at_exit_handler)
     if (!qp_control_lock())
         return;
     if (qp_swap_if(qp_state_word, &expected, QP_STATE_CHANGING)) {
+        qp_signals_end();
         qp_sampler_stop();
         qp_samples_on(NULL);
         qp_coarse_stop();
@@ -564,6 +571,8 @@ void qp_recorder_end(bool at_exit_handler)
             qp_host_note(QP_HOST_earlier_counters, NULL, 0, 0, 0);
         seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
+        if (path[0])
+            qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_save), path);
         if (path[0])
             qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_exit), path);
         qp_perf_detach(); /* other threads: when they end, or are measured again */

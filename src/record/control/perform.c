@@ -119,7 +119,7 @@ static void perform_now(const qp_action_request *request)
 
 void (*qp_worker_on_bell)(void);
 
-static void ring_bell(void)
+void qp_worker_wake(void)
 {
     uint32_t *bell = &qp_recorder_head()->bell;
     qp_fetch_add(bell, 1);
@@ -170,6 +170,7 @@ static void *run(QP_UNUSED void *unused)
         bool is_last = qp_observe(&worker.must_stop);
         while (take(&request))
             perform_now(&request);
+        qp_signals_perform();
         if (is_last)
             return NULL;
         qp_worker_on_bell();
@@ -199,7 +200,7 @@ void qp_worker_perform(const qp_action_request *request)
         return;
     }
     if (qp_observe(&worker.is_running) && !qp_load(&worker.must_stop) && add(request)) {
-        ring_bell();
+        qp_worker_wake();
         return;
     }
     qp_count(&qp_recorder.space, QP_D_actions_dropped);
@@ -220,7 +221,7 @@ void qp_worker_stop(void)
     if (qp_here.is_worker || !qp_observe(&worker.is_running))
         return;
     qp_publish(&worker.must_stop, 1);
-    ring_bell();
+    qp_worker_wake();
     if (!qp_swap_if(&worker.is_running, &running, 0))
         return;
     pthread_join(worker.thread, NULL);
