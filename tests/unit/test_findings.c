@@ -78,10 +78,10 @@ static void a_function_of_the_script_is_not_said_to_wait(void **state)
 static void a_native_function_that_runs_as_much_is_not_said_to_wait(void **state)
 {
     (void)state;
-    find(220, 180, QP_TIME_EXACT,
-         0); /* accept: 55 % of the ticks off the processor, 30 % of the others */
-    assert_finding(n_found - 1, 40,
-                   "40.0 % was off the processor: waiting, or other programs ran",
+    find(160, 160, QP_TIME_EXACT,
+         0); /* for each that runs accept lacks 160 / 240, the others 160 / 440 */
+    assert_finding(n_found - 1, 32,
+                   "32.0 % was off the processor: waiting, or other programs ran",
                    "qprof report a.qprof");
 }
 

@@ -121,13 +121,13 @@ static uint64_t bytes_of(const qp_figures *f)
     return f->memory.bytes;
 }
 
-/* Has it much of the time off the processor, compared with its running time? Other programs that run take
- * the processor from whatever is running. */
+/* Has it much of the time off the processor, and lost the processor more than the others? Other programs
+ * take it from whatever is running. */
 static bool stands_out(const qp_run_info *run, const qp_figures *f)
 {
-    double part = (double)f->off / (double)run->off;
-    return part >= LEAST_PART_OFF &&
-           part * (double)(run->total - run->off) >= 2 * (double)(f->self - f->off);
+    double off = (double)f->off, ran = (double)(f->self - f->off),
+           rest_off = (double)run->off - off, rest_ran = (double)(run->total - run->off) - ran;
+    return off >= LEAST_PART_OFF * (double)run->off && off * rest_ran >= 2 * rest_off * ran;
 }
 
 /* Exact times tell time off the processor, but not whether the thread waited or was ready while others
