@@ -248,6 +248,14 @@ CPROF_SAME(trace_start);
 CPROF_SAME(trace_stop);
 CPROF_SAME(trace_flush);
 
+/* ---- requests ---------------------------------------------------------------------------- */
+CPROF_SAME(request_begin);
+CPROF_SAME(request_begin_vt);
+CPROF_SAME(request_begin_of);
+CPROF_SAME(request_end);
+CPROF_SAME(request_end_vt);
+CPROF_SAME(request_end_of);
+
 /* ---- diagnostics ------------------------------------------------------------------------- */
 CPROF_SAME(strerror);
 CPROF_SAME(error_text);

@@ -11,6 +11,7 @@
  *   blocks and coverage  block times, counters in place, test contexts, sources
  *   control              what to send; start, stop, clear and save; options
  *   sampling             qprof/sampling.h: PC samples and call patterns
+ *   requests             qprof/requests.h: what a server answers, by endpoint
  *   triggers             qprof/triggers.h, qprof/events.h: when and where to record or act
  *   traces               qprof/trace.h: events in order, with values
  *   diagnostics          texts of errors, counters of what went wrong
@@ -695,6 +696,9 @@ QPROF_FN(void) qprof_set_clock(uint64_t (*now)(void));
 /* ---- sampling ---------------------------------------------------------------------------- */
 #include "qprof/cost.h"     /* what recording costs the host */
 #include "qprof/sampling.h" /* PC samples and call patterns */
+
+/* ---- requests ---------------------------------------------------------------------------- */
+#include "qprof/requests.h" /* requests of a server, by endpoint */
 
 /* ---- triggers ---------------------------------------------------------------------------- */
 #include "qprof/events.h"   /* event triggers: when an event happens, do this */

@@ -177,6 +177,11 @@ _Static_assert(sizeof(qprof_LineInfo) == sizeof(qp_line), "one layout");
 _Static_assert(sizeof(qprof_JumpInfo) == sizeof(qp_jump), "one layout");
 
 /* An id that is registered again: for another method? */
+enum {
+    HOST_FLAGS =
+        QPROF_METHOD_FLAGS_BLOCKS | QPROF_METHOD_FLAGS_WAITS | QPROF_METHOD_FLAGS_INLINED
+};
+
 static void note_twice(const qp_method_info *info)
 {
     qp_cell cell = qp_methods_find(&qp_recorder.methods, info->id);
@@ -197,7 +202,7 @@ void qprof_register_method_id(qprof_MethodID id, const char *demangled_name,
                                  .name = demangled_name,
                                  .class_name = class_name,
                                  .file = source_file,
-                                 .flags = (unsigned)flags,
+                                 .flags = (unsigned)flags & HOST_FLAGS,
                                  .lines = (const qp_line *)(const void *)line_number_table,
                                  .n_lines = line_number_size,
                                  .map = qp_sources_map(&qp_recorder.sources, source_file)};

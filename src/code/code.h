@@ -102,7 +102,8 @@ typedef struct {
 typedef struct {
     uint64_t id;
     const char *name, *class_name, *file;
-    unsigned flags;       /* QP_METHOD_BLOCKS, _WAITS, _INLINED */
+    unsigned
+        flags; /* QP_METHOD_BLOCKS, _WAITS, _INLINED, and of the recorder's own: _PSEUDO, _ENDPOINT */
     const qp_line *lines; /* [n_lines]; NULL: none */
     int64_t n_lines;
     const qp_source_map *map; /* of the file; NULL: none */

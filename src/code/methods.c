@@ -177,7 +177,8 @@ qp_registration qp_methods_register(qp_methods *m, const qp_method_info *info)
     qp_publish(&r->lines, lines);
     qp_fetch_or(&r->flags,
                 (uint32_t)QP_METHOD_REGISTERED |
-                    (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS | QP_METHOD_INLINED)));
+                    (info->flags & (QP_METHOD_BLOCKS | QP_METHOD_WAITS | QP_METHOD_INLINED |
+                                    QP_METHOD_PSEUDO | QP_METHOD_ENDPOINT)));
     return info->lines && info->n_lines > 0 && !lines ? QP_NO_ROOM : QP_REGISTERED;
 }
 

@@ -40,7 +40,8 @@ struct qp_builder {
     qp_buf sources;  /* qp_source_record */
     qp_buf threads;  /* thread_part */
     qp_buf nodes;    /* qp_node; parent and more: from 1 in their thread's, method: a number */
-    qp_buf more;     /* qp_node_more, followed by its qp_node_metrics if it names one */
+    qp_buf
+        more; /* qp_node_more, each followed by the qp_node_metrics and qp_node_requests that it names */
     qp_buf counter_blocks; /* cells; qp_counter_block.method and .context: numbers */
     qp_buf shares;         /* the same */
     qp_dict texts;         /* hash -> ref */
@@ -299,6 +300,22 @@ void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics)
         (qp_cell)++newest_thread(b)->n_more;
 }
 
+void qp_builder_node_requests(qp_builder *b, const qp_node_requests *requests)
+{
+    enum { N = sizeof *requests / QP_CELL };
+    const qp_node *n = has_failed(b) ? NULL : (qp_node *)b->nodes.items + b->nodes.n - 1;
+    if (n && !n->more)
+        qp_builder_node_more(b, 0, 0, 0, 0);
+    qp_node_requests *to = has_failed(b) ? NULL : qp_buf_add_many(&b->more, N);
+    if (!to)
+        return;
+    thread_part *th = newest_thread(b);
+    *to = *requests;
+    ((qp_node_more *)b->more.items)[th->first_more + n->more - 1].requests =
+        (qp_cell)th->n_more + 1;
+    th->n_more += N;
+}
+
 static qp_counter_block *add_counter_block(qp_buf *to, qp_counter_block_kind kind,
                                            uint32_t method, uint32_t n_blocks,
                                            uint32_t n_values)
@@ -534,6 +551,7 @@ static void write_counter_blocks(writer *w, qp_extent_kind kind, uint64_t owner,
 
 static void write_thread(writer *w, size_t i)
 {
+    enum { REQUEST_CELLS = sizeof(qp_node_requests) / QP_CELL };
     const qp_builder *b = w->b;
     const thread_part *th = (const thread_part *)b->threads.items + i;
     uint64_t owner = w->at.threads + i * THREAD_CELLS;
@@ -550,12 +568,12 @@ static void write_thread(writer *w, size_t i)
     for (size_t k = 0; k < th->n_more; k++) {
         const qp_node_more *from = (const qp_node_more *)b->more.items + th->first_more + k;
         qp_node_more more = *from;
+        const size_t n = (more.metrics ? 1 : 0) + (more.requests ? REQUEST_CELLS : 0);
         more.metrics += more.metrics ? aux - 1 : 0;
+        more.requests += more.requests ? aux - 1 : 0;
         put(w, &more, sizeof more);
-        if (more.metrics) {
-            put(w, from + 1, sizeof(qp_node_metrics));
-            k++;
-        }
+        put(w, from + 1, n * QP_CELL);
+        k += n;
     }
     write_counter_blocks(w, QP_EXTENT_BANKS, owner, &b->counter_blocks, th->first_block_cell,
                          th->n_block_cells);

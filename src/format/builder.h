@@ -62,6 +62,9 @@ void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint
 /* Set the metrics of the same; after qp_builder_node_more(), if that is called. */
 void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics);
 
+/* Set the requests of the same; after qp_builder_node_metrics(), if that is called. */
+void qp_builder_node_requests(qp_builder *b, const qp_node_requests *requests);
+
 /* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no
  * memory */
 uint64_t *qp_builder_counter_block(qp_builder *b, qp_counter_block_kind kind, uint32_t method,

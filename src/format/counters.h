@@ -72,7 +72,11 @@
     X(inline_version, H, "hosts that were compiled with another version of qprof/inline.h")    \
     X(no_events, H, "runs in which nothing was recorded")                                      \
     X(unmounted, H, "call paths that began on a thread that was not mounted")                  \
-    X(creator_lost, L, "virtual threads whose creators are not known, because rows are used up")
+    X(creator_lost, L,                                                                         \
+      "virtual threads whose creators are not known, because rows are used up")                \
+    X(request_unbegun, H, "ends of requests of which none was open")                           \
+    X(endpoint_limit, E,                                                                       \
+      "requests in <other>, because there are more endpoints than -endpoints")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

@@ -15,7 +15,7 @@
 
 enum {
     QP_MAJOR = 2, /* a reader refuses another one */
-    QP_MINOR = 1, /* a reader accepts any */
+    QP_MINOR = 2, /* a reader accepts any */
     QP_CELL = 64,
     QP_HEAD_CELLS = 64,
     QP_HEAD_BYTES = QP_HEAD_CELLS * QP_CELL,
@@ -291,7 +291,8 @@ enum { /* qp_method.flags: QPROF_METHOD_FLAGS_* and ours */
        QP_METHOD_EXCLUDED = 1u << 13,  /* outside of the areas: it has no row */
        QP_METHOD_ROUTINE = 1u << 14,   /* in areas of routines alone: no blocks, no lines */
        QP_METHOD_VALUES = 1u << 15,    /* an area retrieves its parameters and results */
-       QP_METHOD_CLAIMED = 1u << 16    /* the recorder's own: a thread is registering it */
+       QP_METHOD_CLAIMED = 1u << 16,   /* the recorder's own: a thread is registering it */
+       QP_METHOD_ENDPOINT = 1u << 17   /* an endpoint; of minor 2 */
 };
 
 typedef struct {
@@ -372,8 +373,27 @@ typedef struct {
     qp_cell ring;          /* the same: a callee, where `last` leads to none */
     qp_cell timing;        /* qp_node_timing; 0: none */
     qp_cell metrics;       /* qp_node_metrics; 0: none */
-    uint32_t reserved;
+    qp_cell requests;      /* qp_node_requests; 0: none; of minor 2 */
 } qp_node_more;
+
+typedef enum { QP_REQUEST_UNCOUNTED, QP_REQUEST_COUNTED, QP_REQUEST_OLD } qp_request_state;
+
+/* Of a path that ends in an endpoint: its requests. Two cells. A request that was begun, is open in no
+ * frame and was not ended, was cut. */
+typedef struct {
+    uint64_t n_begun, n_ended, n_failed; /* n_failed: of n_ended */
+    uint64_t n_timed;    /* of n_ended: their lengths are known, and are the next two */
+    uint64_t elapsed_ns; /* from begin to end */
+    uint64_t slowest_ns;
+    uint64_t slowest_at;                        /* when that one began: ns since 1970 */
+    uint8_t slowest_trace[16], slowest_span[8]; /* as the host gave them; 0: not given */
+    /* the recorder's own, of the one that is open: not for readers */
+    uint8_t trace[16], span[8];
+    uint64_t begun;      /* raw ticks of the elapsed clock; 0: not known */
+    uint32_t is_counted; /* qp_request_state */
+    uint32_t reserved;
+    uint64_t reserved2;
+} qp_node_requests;
 
 /* The part of an interval between two events that an OS thread was off the processor, in ns. What came
  * before it counts as running, but for a part that interrupts may have taken.
@@ -579,6 +599,7 @@ _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a 
 _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_node_timing) == QP_CELL && sizeof(qp_node_metrics) == QP_CELL,
                "cells");
+_Static_assert(sizeof(qp_node_requests) == 2ul * QP_CELL, "two cells");
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_waiting) == QP_CELL && sizeof(qp_event_count) == QP_CELL, "cells");
 _Static_assert(sizeof(qp_thread_record) == 4ul * QP_CELL, "four cells");

@@ -141,6 +141,8 @@
     X(thread_rows, "thread-rows", NUMBER, "1000", "1..16000000",                               \
       "maximum number of threads with rows of their own; later threads share those of "        \
       "ended threads, or one row")                                                             \
+    X(endpoints, "endpoints", NUMBER, "1000", "1..1000000",                                    \
+      "maximum number of endpoints; requests of further ones are counted in <other>")          \
     X(summary, "summary", TEXT, "none", "stderr|FILE|none",                                    \
       "summary at shutdown, with the hottest methods and the losses: stderr, none, or "        \
       "a file")                                                                                \

@@ -436,8 +436,8 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
     if (!s->is_spoilt)
         add_head(s, m, what);
     s->is_spoilt = s->is_spoilt || !qp_merge_add_methods(&x) || !qp_merge_add_threads(&x) ||
-                   !qp_merge_add_counter_blocks(&x) || !qp_merge_add_contexts(&x) ||
-                   !qp_merge_add_texts(&x);
+                   !qp_merge_add_requests(&x) || !qp_merge_add_counter_blocks(&x) ||
+                   !qp_merge_add_contexts(&x) || !qp_merge_add_texts(&x);
     s->n_runs++;
     qp_free(x.methods);
     qp_free(x.threads);
@@ -511,6 +511,8 @@ static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node 
                                      .off = s->head.flags & QP_FLAG_WAITS ? node->off : 0};
     if (m->bytes || m->objects || m->freed_bytes || m->freed_objects || metrics.off)
         qp_builder_node_metrics(b, &metrics);
+    if (node->requests)
+        qp_builder_node_requests(b, node->requests);
 }
 
 /* The thread's call paths, callers first: the chain goes from the newest to the oldest. Where the paths are

@@ -38,7 +38,8 @@ typedef struct {
     uint32_t number; /* while it is written; before: whether it is, see write_nodes() */
     uint64_t hits, skips, resumes, counts, pc_samples;
     qp_memory memory;
-    uint64_t self, off; /* units of the sum: ns, counts, ... */
+    qp_node_requests *requests; /* NULL: none */
+    uint64_t self, off;         /* units of the sum: ns, counts, ... */
     uint64_t min,
         max; /* exact: of one call; sampled: max are samples; adaptive: lower and upper
                         * half of the variance of whole times */
@@ -148,6 +149,7 @@ void qp_variance_add(uint64_t *low, uint64_t *high, uint64_t more_low, uint64_t 
 /* Add the records of one kind. @return false: no memory */
 bool qp_merge_add_methods(qp_merge_addition *x);
 bool qp_merge_add_threads(qp_merge_addition *x); /* with their call paths */
+bool qp_merge_add_requests(qp_merge_addition *x);
 bool qp_merge_add_counter_blocks(qp_merge_addition *x);
 bool qp_merge_add_contexts(qp_merge_addition *x);
 bool qp_merge_add_texts(qp_merge_addition *x);

@@ -251,6 +251,25 @@ uint32_t qp_merge_node_below(qp_merge *s, uint32_t parent, uint32_t method)
     return at != QP_MERGE_NONE && qp_dict_put(&s->child_of, key, at) ? at : QP_MERGE_NONE;
 }
 
+bool qp_merge_add_requests(qp_merge_addition *x)
+{
+    for (size_t i = 0; i < x->m->own->requests.n; i++) {
+        const qp_model_requests *from = QP_MERGE_AT(x->m->own->requests, qp_model_requests, i);
+        qp_merge_node *node = QP_MERGE_AT(x->s->nodes, qp_merge_node, x->nodes[from->node]);
+        const bool is_first = !node->requests;
+        if (is_first)
+            node->requests = qp_arena_take(&x->s->arena, 1, sizeof *node->requests);
+        if (!node->requests)
+            return false;
+        qp_node_requests r = from->r;
+        r.n_begun -= qp_requests_open(x->m, from);
+        if (is_first)
+            *node->requests = (qp_node_requests){0};
+        qp_requests_add(node->requests, &r);
+    }
+    return true;
+}
+
 /* A thread and its call paths. Callers come before what they call, in the profile as in the sum.
  * @param paths  [n] the paths in the profile @return false: no memory */
 static bool add_thread(qp_merge_addition *x, uint32_t thread, const uint32_t *paths, size_t n)

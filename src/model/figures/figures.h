@@ -41,6 +41,32 @@ bool qp_derive_calls(qp_model_private *own);
 /* Executed instructions of methods, once their calls and counters are known. @return false: no memory */
 bool qp_derive_instructions(qp_model_private *own);
 
+/* ---- requests ---------------------------------------------------------------------------- */
+
+/* An endpoint and its requests. A request counts when it is over. */
+typedef struct {
+    uint32_t method;
+    uint64_t requests, failed,
+        cut;       /* failed and cut: of requests. Cut: left open by what began it */
+    uint64_t open; /* not over yet */
+    uint64_t timed,
+        elapsed_ns; /* how many of them were timed, from begin to end, and their times */
+    uint64_t slowest_ns, slowest_at; /* at: when it began, ns since 1970. 0: none was timed */
+    bool has_trace;
+    uint8_t trace[16], span[8]; /* of the slowest */
+} qp_endpoint;
+
+/** List the endpoints of a run, in the order of their first requests.
+ * @param m    collapsed or not
+ * @param out  [*n] free with qp_free() @return false: no memory */
+bool qp_model_endpoints(const qp_model *m, qp_endpoint **out, size_t *n);
+
+/* Of the record of a path: how many are open, 0 or 1, and not over. */
+typedef struct qp_model_requests qp_model_requests;
+uint64_t qp_requests_open(const qp_model *m, const qp_model_requests *r);
+/* Add up two records; the order does not matter. */
+void qp_requests_add(qp_node_requests *to, const qp_node_requests *from);
+
 /* ---- callers and callees ----------------------------------------------------------------- */
 
 /* One row of a function detail. */

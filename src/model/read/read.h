@@ -142,6 +142,12 @@ typedef struct {
     uint64_t digest, n_bytes;
 } qp_model_text;
 
+/* The requests of a path. */
+typedef struct qp_model_requests {
+    uint32_t node;
+    qp_node_requests r;
+} qp_model_requests;
+
 /* Block time of an open frame that its counter block does not have yet. */
 typedef struct {
     uint32_t method, thread, block;
@@ -188,6 +194,7 @@ struct qp_model_private {
     uint32_t n_contexts;
     qp_model_text *texts;
     size_t n_texts;
+    qp_buf requests; /* qp_model_requests; of a collapsed model: of the one that was read */
     qp_open_block *open_blocks;
     size_t n_open_blocks;
     char *names; /* made by the reader */

@@ -98,6 +98,18 @@ static void read_metrics(qp_model_private *own, qp_model_node *n, qp_cell cell)
     }
 }
 
+static void read_requests(qp_model_private *own, const qp_model_node *n, qp_cell cell)
+{
+    const qp_node_requests *r = aux_record(own, n->thread, cell);
+    const bool is_whole =
+        r && aux_record(own, n->thread, cell + sizeof *r / QP_CELL - 1) && n->method;
+    const bool counts = is_whole && !own->extras[n->thread].is_cleared;
+    qp_model_requests *fresh = counts ? qp_buf_add(&own->requests) : NULL;
+    if (fresh)
+        *fresh = (qp_model_requests){(uint32_t)(n - own->nodes), *r};
+    own->n_losses[QP_LOSS_more] += !is_whole && own->threads[n->thread].n_drift == 0;
+}
+
 static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
 {
     const qp_node_more *more = aux_record(own, n->thread, cell);
@@ -113,6 +125,8 @@ static void read_more(qp_model_private *own, qp_model_node *n, qp_cell cell)
     n->f.pc_samples = more->samples;
     if (more->metrics)
         read_metrics(own, n, more->metrics);
+    if (more->requests)
+        read_requests(own, n, more->requests);
 }
 
 const qp_node_timing *qp_timing_of(const qp_model_private *own, uint32_t node)
@@ -227,6 +241,7 @@ bool qp_load_nodes(qp_model_private *own)
     if (!own->nodes || !own->node_cells)
         return false;
     own->model.nodes = own->nodes;
+    own->requests = QP_BUF(qp_model_requests);
     make_roots(own);
     for (size_t i = 0; i < own->n_spans; i++) {
         const qp_model_extent *s = &own->spans[i];
@@ -244,7 +259,7 @@ bool qp_load_nodes(qp_model_private *own)
             read_node(own, s->cell + k, thread, r->root);
     }
     qp_link_children(own);
-    return true;
+    return !own->requests.failed;
 }
 
 /* ---- creators ---------------------------------------------------------------------------- */

@@ -93,6 +93,29 @@ qprof_frame *qp_event_return(qprof_thread *th, const qp_host_call *o);
  * included */
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now);
 
+/* ---- requests: request.c, request_open.c --------------------------------------------------- */
+
+/* Begin a request of an endpoint. @param trace, span  16 and 8 bytes; NULL: none */
+void qp_request_begin(qprof_thread *th, const char *name, const unsigned char *trace,
+                      const unsigned char *span);
+/* End the innermost one that is open, and the frames above it. */
+void qp_request_end(qprof_thread *th, bool has_failed);
+/* One that was open on another row continues. */
+void qp_request_resume(qprof_thread *th, qp_cell endpoint);
+
+bool qp_method_is_endpoint(qp_cell method);
+/* The record of a frame's method, in any case; 0: none. */
+qp_cell qp_request_method(const qprof_thread *th, const qprof_frame *f);
+
+/* A host that resumes in a frame resumes in the requests that were begun there. Of the n frames on top: how
+ * many, directly above the rest, are requests? */
+uint64_t qp_request_run(const qprof_thread *th, qprof_frame *top, uint64_t n);
+/* The same where a token is on top: the path of the highest of those requests; without one, `path`.
+ * @param top  the path on top @param path  open */
+qp_cell qp_request_above(const qprof_thread *th, qp_cell top, qp_cell path);
+/* How many requests are open: calls that are not the host's. */
+uint64_t qp_request_depth(const qprof_thread *th, qprof_frame *top);
+
 /* ---- triggers and actions of a call: actions.c ------------------------------------------- */
 
 /* A hooked method is entered; it has no frame yet. Run its triggers, then its On-Enter actions.

@@ -162,27 +162,42 @@ static void leave_deep(qprof_thread *th, qprof_frame **top, uintptr_t id)
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_DEEP);
 }
 
+/* Frames down to the requests that were begun outside of all others, which no exit ends. */
+static uint64_t host_depth(const qprof_thread *th, qprof_frame *top)
+{
+    uint64_t depth = qp_stack_depth(th, top);
+    return depth - qp_request_run(th, top, depth);
+}
+
+/* An exit that names no open frame. */
+static void leave_unknown(qprof_thread *th, qprof_frame **top, bool ignores)
+{
+    uint64_t depth = host_depth(th, *top);
+    if (depth == 1)
+        qp_event_pop(th, top, 1);
+    if (depth == 1)
+        return;
+    qp_count(&qp_recorder.space, depth ? QP_D_exit_unknown_id : QP_D_exit_empty_stack);
+    if (!ignores)
+        qp_event_pop(th, top, depth);
+}
+
 static void leave(qprof_thread *th, qprof_frame **top, uintptr_t id)
 {
     uint64_t depth = qp_stack_depth(th, *top);
     bool ignores = qp_recorder.options.number[QP_OPT_unknown_exit] == 1;
     if (!id) {
-        qp_event_pop(th, top, depth);
+        qp_event_pop(th, top, host_depth(th, *top));
     } else if (th->pulse->n_deep) {
         leave_deep(th, top, id);
     } else if (!depth) {
         qp_count(&qp_recorder.space, QP_D_exit_empty_stack);
     } else {
         int64_t above = qp_event_frames_above(th, *top, id, ignores ? SEARCH_MAX : UINT64_MAX);
-        if (above >= 0) {
+        if (above >= 0)
             qp_event_pop(th, top, (uint64_t)above);
-        } else if (depth == 1) {
-            qp_event_pop(th, top, 1);
-        } else {
-            qp_count(&qp_recorder.space, QP_D_exit_unknown_id);
-            if (!ignores)
-                qp_event_pop(th, top, depth);
-        }
+        else
+            leave_unknown(th, top, ignores);
     }
 }
 

@@ -54,9 +54,9 @@ void qp_host_note(qp_host_mistake what, const qprof_thread *th, qp_cell method, 
 
 uint64_t qp_host_depth(const qprof_thread *th, const qprof_frame *top)
 {
+    uint64_t n = 0 - qp_request_depth(th, (qprof_frame *)(uintptr_t)top);
     if (!qp_own_of(th)->has_token)
-        return qp_stack_depth(th, top) + th->pulse->n_deep;
-    uint64_t n = 0;
+        return n + qp_stack_depth(th, top) + th->pulse->n_deep;
     qp_cell root = qp_record_of(th)->root;
     for (qp_cell at = qp_frame_path(top); at != root; at = qp_node_at(th, at)->parent)
         n++;
@@ -252,7 +252,7 @@ static int64_t calls_above(qprof_thread *th, qprof_frame *top, qprof_token token
                    : frames_above(th, top, token, UINT64_MAX);
     int64_t n = 0;
     qp_cell at = qp_frame_path(top);
-    for (; at > path; n++)
+    for (; at > path; n += !qp_method_is_endpoint(qp_node_at(th, at)->method))
         at = qp_node_at(th, at)->parent;
     return at == path && (token & 63) == QPROF_TOP_TOKEN ? n : -1;
 }

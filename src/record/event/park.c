@@ -170,8 +170,11 @@ void qp_park_restore(qprof_thread *th, qp_cell parked)
             if (!method)
                 continue;
             qp_own_of(th)->is_resuming = true;
-            qp_event_enter_id(th, (uintptr_t)qp_method_id(method),
-                              (uintptr_t)cell_at(cell)->ids[i]);
+            if (qp_method_is_endpoint(method))
+                qp_request_resume(th, method);
+            else
+                qp_event_enter_id(th, (uintptr_t)qp_method_id(method),
+                                  (uintptr_t)cell_at(cell)->ids[i]);
             qp_own_of(th)->is_resuming = false;
         }
     drop_frames(p->frames);

@@ -80,6 +80,8 @@ static bool end_frames(qprof_thread *th, qprof_frame **top, qprof_token token, b
     int64_t above = qp_event_frames_above(th, *top, token, UINT64_MAX);
     if (above < 0)
         return false;
+    if (!and_it)
+        above -= (int64_t)qp_request_run(th, *top, (uint64_t)above);
     if (n_deep || above + and_it)
         qp_event_pop(th, top, (uint64_t)above + and_it);
     return true;
@@ -92,14 +94,16 @@ static bool resume(qprof_thread *th, qprof_frame **top, qprof_token token, bool 
     if (!qp_own_of(th)->has_token && token != ((uint64_t)root << 6 | QPROF_TOP_TOKEN))
         return end_frames(th, top, token, and_it);
     if (!qp_own_of(th)->has_token) { /* the bottom of the stack */
+        uint64_t depth = qp_stack_depth(th, *top);
         if (!and_it)
-            qp_event_pop(th, top, qp_stack_depth(th, *top));
+            qp_event_pop(th, top, depth - qp_request_run(th, *top, depth));
         return !and_it;
     }
     qp_cell path = path_of(th, *top, token);
     if (!path || (and_it && path == root))
         return false;
-    qp_cell resumes = and_it ? qp_node_at(th, path)->parent : path;
+    qp_cell resumes =
+        and_it ? qp_node_at(th, path)->parent : qp_request_above(th, qp_frame_path(*top), path);
     if (resumes != qp_frame_path(*top))
         qp_event_end_calls(th, *top, resumes, qp_clock_now(th));
     return true;

@@ -102,6 +102,31 @@ static void zero_metrics(qp_node_metrics *m)
     qp_store(&m->off, 0);
 }
 
+static void zero_requests(qp_node_requests *r)
+{
+    qp_store(&r->n_begun, 0);
+    qp_store(&r->n_ended, 0);
+    qp_store(&r->n_failed, 0);
+    qp_store(&r->n_timed, 0);
+    qp_store(&r->elapsed_ns, 0);
+    qp_store(&r->slowest_ns, 0);
+    r->is_counted = r->is_counted == QP_REQUEST_COUNTED ? QP_REQUEST_OLD : QP_REQUEST_UNCOUNTED;
+}
+
+/* A request that is open counts where it ends: in what is recorded from now on. */
+static void renew_requests(qprof_thread *th, qp_cell path)
+{
+    for (; path; path = qp_node_at(th, path)->parent) {
+        const qp_cell more = qp_node_at(th, path)->more;
+        const qp_cell cell = more ? QPROF_CELL(th, const qp_node_more, more)->requests : 0;
+        qp_node_requests *r = cell ? QPROF_CELL(th, qp_node_requests, cell) : NULL;
+        if (!r || r->is_counted != QP_REQUEST_OLD)
+            continue;
+        r->is_counted = QP_REQUEST_COUNTED;
+        qp_store(&r->n_begun, 1);
+    }
+}
+
 static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unused)
 {
     qprof_thread *th = thread;
@@ -127,6 +152,8 @@ static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unuse
     }
     if (more && more->metrics)
         zero_metrics(QPROF_CELL(th, qp_node_metrics, more->metrics));
+    if (more && more->requests)
+        zero_requests(QPROF_CELL(th, qp_node_requests, more->requests));
     qp_thread_unsettled(th, n_unsettled);
     return true;
 }
@@ -183,6 +210,7 @@ static void sync_clear(qprof_thread *th, qprof_frame *top, qp_run_times times)
     if (QPROF_LOAD(th->gate) & QPROF_HOOK_ADAPTIVE)
         for (qp_cell path = qp_frame_path(top); path; path = qp_node_at(th, path)->parent)
             qp_adaptive_resume(th, qp_node_at(th, path), at);
+    renew_requests(th, qp_frame_path(top));
     qp_store(&r->clear_count, times.clear_count);
 }
 

@@ -90,6 +90,7 @@ typedef struct {
     qp_slab markers, event_counts;
     qp_slab waiting;                   /* extents of qp_waiting */
     uint32_t n_markers;                /* atomic */
+    uint32_t n_endpoints;              /* atomic; without <other> */
     qp_cell event_root;                /* index block: user event -> its count */
     uint64_t idle_rows[QP_IDLE_LISTS]; /* rows of ended threads, by creator: tag, handle + 1 */
     qp_cell vt_root;                   /* index block: virtual thread id -> row or qp_parked */
@@ -332,8 +333,9 @@ typedef struct {
 #endif
     qprof_thread *
         *shared; /* whose stacks share it, see qprof_thread_new(); NULL: it is not shared */
-    uint32_t n_users; /* then */
-    bool is_listed;   /* under its id, see qp_thread_find_vt() */
+    uint32_t n_users;  /* then */
+    bool is_listed;    /* under its id, see qp_thread_find_vt() */
+    uint8_t n_unbegun; /* requests whose begin was lost: as many ends are ignored */
 } qp_thread_private;
 
 static inline qp_thread_private *qp_own_of(const qprof_thread *th)

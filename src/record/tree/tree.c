@@ -52,14 +52,19 @@ qp_cell qp_tree_root(qprof_thread *th)
     return new_node(th, 0, 0, QP_RESERVE_RESERVED);
 }
 
-qp_cell qp_tree_aux_cell(qprof_thread *th)
+static qp_cell aux_cells(qprof_thread *th, uint32_t n_cells)
 {
     qp_thread_record *r = qp_record_of(th);
     qp_cell cell = qp_cells_take(&qp_recorder.space, &r->aux, QP_EXTENT_AUX, qp_record_cell(th),
-                                 1, first_cells(), QP_RESERVE_RESERVED);
+                                 n_cells, first_cells(), QP_RESERVE_RESERVED);
     if (cell)
-        qp_cells_publish(&qp_recorder.space, r->aux, 1);
+        qp_cells_publish(&qp_recorder.space, r->aux, n_cells);
     return cell;
+}
+
+qp_cell qp_tree_aux_cell(qprof_thread *th)
+{
+    return aux_cells(th, 1);
 }
 
 static uint32_t index_block(void *owner)
@@ -197,6 +202,18 @@ qp_node_metrics *qp_tree_metrics(qprof_thread *th, qp_cell node)
         qp_publish(&more->metrics, cell);
     }
     return more ? QPROF_CELL(th, qp_node_metrics, more->metrics) : NULL;
+}
+
+qp_node_requests *qp_tree_requests(qprof_thread *th, qp_cell node)
+{
+    qp_node_more *more = qp_tree_more(th, node);
+    if (more && !more->requests) {
+        qp_cell cell = aux_cells(th, sizeof(qp_node_requests) / QP_CELL);
+        if (!cell)
+            return NULL;
+        qp_publish(&more->requests, cell);
+    }
+    return more ? QPROF_CELL(th, qp_node_requests, more->requests) : NULL;
 }
 
 void qp_tree_charge_block(qp_counter_block *times, uint32_t block, uint64_t self,

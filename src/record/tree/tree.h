@@ -42,6 +42,9 @@ qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node);
 /* The figures of a path besides its time, made on demand. @return NULL: no room */
 qp_node_metrics *qp_tree_metrics(qprof_thread *th, qp_cell node);
 
+/* The record of a path that ends in an endpoint, made on demand. @return NULL: no room */
+qp_node_requests *qp_tree_requests(qprof_thread *th, qp_cell node);
+
 /* Charge the current block of a frame whose self time has been charged to it up to now. */
 void qp_tree_settle_block(qprof_thread *th, qprof_frame *f, uint64_t now);
 void qp_tree_charge_block(qp_counter_block *times, uint32_t block, uint64_t self,
