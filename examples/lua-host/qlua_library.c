@@ -7,6 +7,10 @@
 #include <math.h>
 
 #include "lauxlib.h"
+#include "ldo.h"
+#include "lgc.h"
+#include "lobject.h"
+#include "lstate.h"
 #include "qlua_glue.h"
 
 #include "qprof.h"
@@ -93,13 +97,93 @@ static int lib_snapshot(lua_State *L)
     return answer(L, qlua_border(L, save, luaL_optstring(L, 1, NULL)) == 1);
 }
 
+/* ---- requests ---------------------------------------------------------------------------- */
+
+enum { NAME = 1, TRACEPARENT, HANDLER, FUNCTION };
+
+/* @return -1: it is none of the digits that a traceparent may have */
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* [2 * n] digits to bytes. @return 0: they are no digits, or all of them are 0 */
+static int read_hex(unsigned char *to, const char *text, int n)
+{
+    int any = 0;
+    for (int i = 0; i < n; i++) {
+        int high = hex_digit(text[2 * i]), low = high < 0 ? -1 : hex_digit(text[2 * i + 1]);
+        if (low < 0)
+            return 0;
+        to[i] = (unsigned char)(high << 4 | low);
+        any |= to[i];
+    }
+    return any != 0;
+}
+
+/* The header of W3C: "VERSION-TRACE-SPAN-FLAGS", of version 0 with nothing after it. @return 0: it is wrong */
+static int read_traceparent(const char *text, size_t n, unsigned char *trace,
+                            unsigned char *span)
+{
+    enum { TRACE = 3, SPAN = 36, FLAGS = 53, LENGTH = 55 };
+    unsigned char version = 0;
+    if (n < LENGTH || text[TRACE - 1] != '-' || text[SPAN - 1] != '-' || text[FLAGS - 1] != '-')
+        return 0;
+    int has_version = read_hex(&version, text, 1), is_0 = text[0] == '0' && text[1] == '0';
+    if ((!has_version && !is_0) || version == 0xFF || (is_0 && n != LENGTH) ||
+        (n > LENGTH && text[LENGTH] != '-') || hex_digit(text[FLAGS]) < 0 ||
+        hex_digit(text[FLAGS + 1]) < 0)
+        return 0;
+    return read_hex(trace, text + TRACE, 16) && read_hex(span, text + SPAN, 8);
+}
+
+/* The function has returned, perhaps after yields, or failed: pass on what it did. An error was handled where it
+ * was raised, so that a traceback shows that place; it is thrown on without another call of the handler. */
+static int end_request(lua_State *L, int status, lua_KContext context)
+{
+    (void)context;
+    qprof_request_end(status != LUA_OK && status != LUA_YIELD);
+    if (status != LUA_OK && status != LUA_YIELD)
+        luaD_throw(L, status);
+    return lua_gettop(L) - HANDLER;
+}
+
+/* qlua.request(name, traceparent or nil, f, ...): call f(...) as a request of an endpoint. Its results. */
+static int lib_request(lua_State *L)
+{
+    unsigned char trace[16], span[8];
+    size_t n = 0;
+    const char *name = luaL_checkstring(L, NAME),
+               *parent = luaL_optlstring(L, TRACEPARENT, "", &n);
+    int has_trace = read_traceparent(parent, n, trace, span), has_handler = L->errfunc != 0;
+    luaL_checkany(L, FUNCTION - 1);
+    if (has_handler) {
+        setobjs2s(L, L->top, restorestack(L, L->errfunc));
+        L->top++;
+    } else {
+        lua_pushnil(L);
+    }
+    lua_insert(L, HANDLER);
+    qprof_request_begin(name, has_trace ? trace : NULL, has_trace ? span : NULL);
+    return end_request(L,
+                       lua_pcallk(L, lua_gettop(L) - FUNCTION, LUA_MULTRET,
+                                  has_handler ? HANDLER : 0, 0, end_request),
+                       0);
+}
+
 static int open_library(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"context", lib_context},     {"counter", lib_counter},
-                                         {"event", lib_event},         {"mark", lib_mark},
-                                         {"recording", lib_recording}, {"running", lib_running},
-                                         {"snapshot", lib_snapshot},   {"start", lib_start},
-                                         {"stop", lib_stop},           {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"context", lib_context},
+                                         {"counter", lib_counter},
+                                         {"event", lib_event},
+                                         {"mark", lib_mark},
+                                         {"recording", lib_recording},
+                                         {"request", lib_request},
+                                         {"running", lib_running},
+                                         {"snapshot", lib_snapshot},
+                                         {"start", lib_start},
+                                         {"stop", lib_stop},
+                                         {NULL, NULL}};
     luaL_newlib(L, functions);
     return 1;
 }

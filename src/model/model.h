@@ -193,7 +193,8 @@ uint64_t qp_figures_average_total(const qp_figures *f);
 typedef struct {
     const char *name; /* display name: class.name, name, UnnamedFunction<hex id>, <overflow> */
     const char *bare_name, *class_name, *module, *file; /* "" where there is none */
-    const char *type; /* measurement: Function, Line, Sys Block, Sys Wait, System, Timed */
+    const char
+        *type; /* measurement: Function, Line, Sys Block, Sys Wait, System, Timed, Endpoint */
     uint64_t id;
     uint32_t first_line;   /* smallest line of its table; 0: no table */
     uint32_t flags;        /* QP_METHOD_* */

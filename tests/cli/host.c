@@ -17,6 +17,7 @@
  *   f~9  f is called nine times, for 1 us each
  *   sig=15  the process gets this signal                  for=FILE  wait until there is such a file
  *   own=15  the host handles this signal: it prints and ends with status 40
+ *   [a   a request of the endpoint a begins               ]    it ends        ]!  it fails
  *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
@@ -133,6 +134,10 @@ static void play(const char *word)
         method_named(word, strlen(word) - 1);
     else if (word[0] == ')')
         leave(word);
+    else if (word[0] == '[')
+        qprof_request_begin(word + 1, (const unsigned char *)"0123456789abcdef", NULL);
+    else if (word[0] == ']')
+        qprof_request_end(word[1] == '!');
     else if (word[0] == '@')
         qprof_context(word + 1);
     else if (word[0] == '#')

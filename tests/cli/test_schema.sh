@@ -8,7 +8,7 @@ fits() {
     same '' "$found"
 }
 
-record exact.qprof 'main(' 10 'f(' '#0*3' 5 ')' 'g(' ')' ')' "$(printf 'odd\377\033(')" 1 ')'
+record exact.qprof '[a' 'k(' 1 ')' ']!' 'main(' 10 'f(' '#0*3' 5 ')' 'g(' ')' ')' "$(printf 'odd\377\033(')" 1 ')'
 for mode in adaptive sampled none; do
     QPROF="-time=$mode -output=$mode.qprof" ./score 'main(' 10 'f(' 5 ')' ')'
 done
@@ -21,6 +21,8 @@ for profile in *.qprof; do
         claim "$command of $profile fits its schema" fits $command out.json
         claim "$command of $profile holds something" test -s out.json
     done
+    qprof requests --format=json "$profile" > out.json
+    claim "requests of $profile fits its schema" fits requests out.json
     for form in '' --routes=2; do
         qprof detail f $form "$profile" --format=json > out.json
         claim "detail $form of $profile fits its schema" fits detail out.json
@@ -43,7 +45,7 @@ for limits in --fail-if-slower=1 --fail-if-more=calls:0 '--fail-if-slower=1 --fa
 done
 
 # ---- the schemas are made of the tool's tables of fields ------------------------------------------
-for name in report report-by tree detail annotate info check doctor summary list list-live diff export trace-stat store-list store-series store-dead \
+for name in requests report report-by tree detail annotate info check doctor summary list list-live diff export trace-stat store-list store-series store-dead \
     cover cover-check cover-context cover-summary cover-diff cover-changes; do
     schema=$root/docs/schema/$name.json
     claim "docs/schema/$name.json: made by qprof help --schema=$name" sh -c \

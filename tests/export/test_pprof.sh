@@ -21,6 +21,12 @@ claim "calls, own and below" diff -u wanted found
 qprof export --to=pprof --threads -o threads.pprof run.qprof
 claim "threads are labels" same '25.0us .main_1. 7.0us .co_2.' "$(go tool pprof -tags threads.pprof |
     sed -n 's/^ *\([0-9.]*us\) (.*): \(.*\)$/\1 \2/p' | xargs)"
+# a: 7 us in f, 2 in itself, and with b inside it 4 us more, which are b's; main has 1 us outside of them
+record requests.qprof 'main(' 1 '[GET /a' 2 'f(' 7 '[b' 4 ']' ')' ']' ')'
+export_profile pprof requests
+claim "endpoints are labels" same '4.0us b,9.0us GET /a' "$(go tool pprof -tags requests.pprof 2>/dev/null |
+    sed -n '/endpoint/,/^$/s/^ *\([0-9.]*us\) (.*): \(.*\)$/\1 \2/p' | sort | paste -sd,)"
+claim "... and by nothing else" same '' "$(go tool pprof -tags run.pprof 2>/dev/null | grep endpoint)"
 claim "functions have file and line" grep -Eq 'f score.src:11(:0)? s=11(\(0\))?$' <<END
 $(go tool pprof -raw run.pprof)
 END

@@ -213,7 +213,8 @@ bool qp_diff_can_judge(const qp_comparison *c, const qp_model *m, int status, ui
 {
     const qp_cli *cli = c->cli;
     const qp_collapse_args *fold = &cli->args.fold;
-    const bool is_part = fold->focus || fold->when || fold->hide.n || fold->hide_modules.n;
+    const bool is_part =
+        fold->focus || fold->when || fold->endpoints.n || fold->hide.n || fold->hide_modules.n;
     char why[QP_WHY_BYTES];
     if (!qp_cli_is_whole(m, status, why))
         return qp_cli_refuse(cli, "nothing was checked: %s %s", cli->path, why);

@@ -26,6 +26,12 @@ static bool fits_module(const char *glob, const qp_model_method *method)
                               (base && qp_glob_fits_name(glob, base + 1))));
 }
 
+static bool fits_endpoint(const char *glob, const qp_model_method *method)
+{
+    return (method->flags & QP_METHOD_ENDPOINT) &&
+           (strcmp(glob, method->name) == 0 || qp_glob_fits_name(glob, method->name));
+}
+
 static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const qp_list *globs,
                  bool (*fits)(const char *glob, const qp_model_method *method), bool *is_hidden)
 {
@@ -37,8 +43,10 @@ static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const q
             n_found += is_found;
         }
         if (!n_found)
-            qp_cli_warn(cli, "%s: --%s=%s matches no function", cli->path, flag,
-                        globs->items[g]);
+            qp_cli_warn(cli, "%s: --%s=%s matches no %s", cli->path, flag, globs->items[g],
+                        globs == &cli->args.fold.endpoints
+                            ? "endpoint; qprof requests lists them"
+                            : "function");
     }
 }
 
@@ -112,6 +120,25 @@ static bool collapse(const qp_cli *cli, qp_model **m)
     return is_good;
 }
 
+/* Keep what the endpoints called. @return false: a message was printed */
+static bool keep_endpoints(const qp_cli *cli, qp_model **m)
+{
+    const qp_list *globs = &cli->args.fold.endpoints;
+    bool *is_focus = globs->n ? qp_alloc_zeroed((*m)->n_methods, sizeof *is_focus) : NULL,
+         has_any;
+    if (!globs->n)
+        return true;
+    if (is_focus)
+        mark(cli, *m, "endpoint", globs, fits_endpoint, is_focus);
+    has_any = is_focus && memchr(is_focus, true, (*m)->n_methods);
+    const qp_collapse how = {.is_focus = is_focus, .name = globs->items[0]};
+    bool is_good = has_any && qp_model_collapse(m, &how);
+    if (!is_focus || (has_any && !is_good))
+        qp_cli_fail_memory(cli);
+    qp_free(is_focus);
+    return is_good;
+}
+
 /* After the others: they choose of which calls the collector's share is. @return false: a message was
  * printed */
 static bool charge_collector(const qp_cli *cli, qp_model **m)
@@ -128,6 +155,7 @@ static bool can_collapse(const qp_cli *cli, const qp_model *m)
 {
     const qp_collapse_args *args = &cli->args.fold;
     const char *flag = args->when             ? "when"
+                       : args->endpoints.n    ? "endpoint"
                        : args->focus          ? "focus"
                        : args->hide.n         ? "hide"
                        : args->hide_modules.n ? "hide-module"
@@ -144,7 +172,7 @@ static bool join(const qp_cli *cli, qp_model **m)
 {
     const qp_args *a = &cli->args;
     const bool is_text = a->format == QP_FORMAT_TEXT;
-    const bool is_joined = a->fold.joins_threads ||
+    const bool is_joined = a->fold.joins_threads || a->fold.endpoints.n ||
                            cli->command->threads == QP_THREADS_JOINED ||
                            (cli->command->threads == QP_THREADS_JOINED_IN_TEXT && is_text);
     if (!is_joined || a->thread || a->has_threads || qp_model_join_threads(m))
@@ -157,8 +185,8 @@ int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
     if (status == QP_EXIT_UNUSABLE ||
-        (can_collapse(cli, *m) && join(cli, m) && charge(cli, m) && collapse(cli, m) &&
-         charge_collector(cli, m)))
+        (can_collapse(cli, *m) && join(cli, m) && keep_endpoints(cli, m) && charge(cli, m) &&
+         collapse(cli, m) && charge_collector(cli, m)))
         return status;
     qp_model_free(*m);
     *m = NULL;

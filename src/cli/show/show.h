@@ -90,6 +90,8 @@ char *qp_header_moment(char *to, uint64_t ns);
             "all that it called")
 #define QP_FLAGS_COLLAPSE                                                                      \
     QP_FLAG_SAMPLE_INDEX,                                                                      \
+    {"endpoint", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.endpoints), NULL,                   \
+     "endpoints whose requests, with all that they called, are shown as 100 %; may be repeated"},  \
     QP_TEXT("focus", 0, "METHOD", fold.focus,                                                  \
             "method whose calls, with what they called, are shown as 100 %"),                  \
     {"hide", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide), NULL,                            \

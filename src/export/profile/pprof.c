@@ -1,5 +1,5 @@
 /* pprof.c: pprof's profile.proto, compressed: a sample a call path, with all that the run
- * measured of it; the thread is a label. A path whose function has timed lines is a sample a line.
+ * measured of it; the thread and the innermost endpoint are labels. A path whose function has timed lines is a sample a line.
  *
  * Strings are not looked up but placed: first the fixed ones, then the threads' names, then name
  * and file of each method that is used. */
@@ -24,6 +24,7 @@ enum {
     STRING_PROGRAM,
     STRING_THREAD,
     STRING_REST,
+    STRING_ENDPOINT,
     N_STRINGS
 };
 
@@ -52,6 +53,8 @@ typedef struct {
     qp_dict location_of; /* method, line -> id */
     qp_dict inlined_of;  /* id of the caller, id of the same without caller -> id */
     qp_shares shares;
+    uint32_t *
+        endpoints; /* [n_nodes] method of the innermost endpoint; 0: none; NULL: there are none */
 } pprof;
 
 /* Begin a message of the profile. */
@@ -91,6 +94,20 @@ static void write_type(pprof *p, uint32_t field, uint32_t type, uint32_t unit)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
+/* The number of its function. */
+static uint32_t use_method(pprof *p, uint32_t method)
+{
+    if (!p->place[method])
+        p->place[method] = ++p->n_used;
+    return p->place[method];
+}
+
+/* The string of its name; that of its file is the next one. */
+static uint32_t string_of(pprof *p, uint32_t method)
+{
+    return N_STRINGS + p->m->n_threads - 1 + 2 * (use_method(p, method) - 1);
+}
+
 /* @return its id; 0: no memory */
 static uint32_t location_at(pprof *p, uint32_t method, uint32_t line)
 {
@@ -99,8 +116,7 @@ static uint32_t location_at(pprof *p, uint32_t method, uint32_t line)
         qp_buf_keyed(&p->locations, &p->location_of, (uint64_t)method << 32 | line, &is_new);
     if (is_new) {
         ((location *)p->locations.items)[id - 1] = (location){method, line, 0};
-        if (!p->place[method])
-            p->place[method] = ++p->n_used;
+        use_method(p, method);
     }
     return id;
 }
@@ -130,6 +146,14 @@ static uint32_t location_of_frames(pprof *p, const uint32_t *frames, uint32_t fi
     }
 }
 
+static void write_label(qp_proto *to, uint32_t key, uint32_t text)
+{
+    qp_proto_begin(to, SAMPLE_LABEL);
+    qp_proto_count(to, LABEL_KEY, key);
+    qp_proto_count(to, LABEL_TEXT, text);
+    qp_proto_end(to);
+}
+
 /* @param line    of the innermost frame; the lines of the calls in the others are not known
  * @param values  [n_measures] */
 static void write_sample(pprof *p, uint32_t node, uint32_t line, bool is_rest,
@@ -152,11 +176,10 @@ static void write_sample(pprof *p, uint32_t node, uint32_t line, bool is_rest,
     for (uint32_t i = 0; i < p->n_measures; i++)
         qp_proto_varint(to, values[i]);
     qp_proto_end(to);
-    if (!p->m->run.joined) {
-        qp_proto_begin(to, SAMPLE_LABEL);
-        qp_proto_count(to, LABEL_KEY, STRING_THREAD);
-        qp_proto_count(to, LABEL_TEXT, N_STRINGS + p->m->nodes[node].thread - 1);
-    }
+    if (!p->m->run.joined)
+        write_label(to, STRING_THREAD, N_STRINGS + p->m->nodes[node].thread - 1);
+    if (p->endpoints && p->endpoints[node])
+        write_label(to, STRING_ENDPOINT, string_of(p, p->endpoints[node]));
     flush(p);
 }
 
@@ -274,6 +297,7 @@ static void write_strings(pprof *p, const uint32_t *used)
                                         m->run.is_pc_real ? "wall" : "cpu",
                                     [STRING_PROGRAM] = m->run.program,
                                     [STRING_REST] = QP_EXPORT_REST,
+                                    [STRING_ENDPOINT] = "endpoint",
                                     [STRING_THREAD] = m->run.is_virtual ? "vthread" : "thread"};
     for (qp_measure x = 0; x < QP_MEASURES; x++)
         fixed[STRING_MEASURE + x] = qp_export_measure_name(m, x);
@@ -346,14 +370,39 @@ static bool write_functions(pprof *p)
     for (uint32_t i = 1; i < m->n_methods; i++)
         used[p->place[i]] = i;
     for (uint32_t i = 1; i <= p->n_used; i++)
-        write_function(p, i, N_STRINGS + m->n_threads - 1 + 2 * (i - 1),
-                       m->methods[used[i]].first_line);
+        write_function(p, i, string_of(p, used[i]), m->methods[used[i]].first_line);
     write_locations(p);
     if (p->has_rest)
         write_rest(p);
     write_strings(p, used);
     qp_free(used);
     return !p->proto.bytes.failed;
+}
+
+/* Of a path: that of its own method, or of what is above it, across the coroutines that it created.
+ * @return false: no memory */
+static bool find_endpoints(pprof *p)
+{
+    const qp_model *m = p->m;
+    bool has_any = false;
+    for (uint32_t i = 1; i < m->n_methods; i++)
+        has_any |= (m->methods[i].flags & QP_METHOD_ENDPOINT) != 0;
+    if (!has_any)
+        return true;
+    p->endpoints = qp_alloc_zeroed(m->n_nodes, sizeof *p->endpoints);
+    for (uint32_t i = 1; p->endpoints && i < m->n_nodes; i++) {
+        const qp_model_node *n = &m->nodes[i];
+        uint32_t at = n->parent == QP_ROOT_NODE ? m->threads[n->thread].creator : 0;
+        for (; at; at = m->nodes[at].parent ? m->nodes[at].parent
+                                            : m->threads[m->nodes[at].thread].creator)
+            if (m->methods[m->nodes[at].method].flags & QP_METHOD_ENDPOINT)
+                break;
+        p->endpoints[i] = m->methods[n->method].flags & QP_METHOD_ENDPOINT ? n->method
+                          : n->parent ? p->endpoints[n->parent]
+                          : at        ? m->nodes[at].method
+                                      : 0;
+    }
+    return p->endpoints != NULL;
 }
 
 /* @param thread  the only one, or QP_ALL_THREADS. @return false: no memory */
@@ -367,7 +416,7 @@ static bool write_all(pprof *p, uint32_t thread, qp_export_limits *limits)
     qp_proto_init(&p->proto);
     qp_shares_init(&p->shares, m);
     bool is_written =
-        p->place && qp_export_paths(m, thread, &paths, &n_paths) &&
+        p->place && find_endpoints(p) && qp_export_paths(m, thread, &paths, &n_paths) &&
         (!limits || qp_export_cut(m, limits->n_samples, limits->depth, paths, &n_paths));
     if (is_written) {
         write_head(p);
@@ -383,6 +432,7 @@ static bool write_all(pprof *p, uint32_t thread, qp_export_limits *limits)
     qp_dict_fini(&p->inlined_of);
     qp_free(p->locations.items);
     qp_free(p->place);
+    qp_free(p->endpoints);
     qp_free(paths);
     return is_written;
 }

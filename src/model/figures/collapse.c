@@ -84,12 +84,18 @@ static bool is_created(const view *x, uint32_t i)
            x->places[th->creator] != NOWHERE;
 }
 
+static bool has_focus(const view *x)
+{
+    return x->how.focus || x->how.is_focus;
+}
+
 /* Into places[i]. @return false: no memory */
 static bool place_node(view *x, uint32_t i)
 {
     const qp_model_node *n = &x->from->nodes[i];
     uint32_t above = x->places[n->parent];
-    bool is_focus = n->method == x->how.focus;
+    bool is_focus =
+        n->method == x->how.focus || (x->how.is_focus && x->how.is_focus[n->method]);
     if (above == NOWHERE && (is_focus || is_created(x, i)))
         above = x->from->threads[n->thread].root;
     if (above == NOWHERE)
@@ -222,8 +228,8 @@ static void place_roots(view *x)
         const qp_model_node *root = &x->from->nodes[i];
         x->to->nodes[i] =
             (qp_model_node){.thread = root->thread, .depth = 1, .f.min = UINT64_MAX};
-        x->places[i] = x->how.focus ? NOWHERE : i;
-        if (x->how.focus || (x->how.charged && x->how.charged[i] == QP_ATTRIBUTION_SKIPPED))
+        x->places[i] = has_focus(x) ? NOWHERE : i;
+        if (has_focus(x) || (x->how.charged && x->how.charged[i] == QP_ATTRIBUTION_SKIPPED))
             continue;
         x->to->nodes[i].f.self = root->f.self; /* of an earlier collapse */
         x->to->nodes[i].f.off = root->f.off;
@@ -310,7 +316,7 @@ static void sum_up(view *x)
     run->calls = x->to->methods[QP_ROOT_METHOD].all.calls;
     for (uint32_t i = 1; i < x->to->model.n_nodes; i++)
         cost = qp_sum(cost, x->to->nodes[i].f.cost);
-    bool is_part = x->how.focus || x->how.charged; /* hiding does not change it */
+    bool is_part = has_focus(x) || x->how.charged; /* hiding does not change it */
     run->has_instructions &= !is_part;
     if (is_part) {
         run->cost_total = cost < run->total ? cost : run->total;
@@ -318,6 +324,8 @@ static void sum_up(view *x)
     }
     if (x->how.focus)
         run->focus = x->from->methods[x->how.focus].name;
+    if (x->how.is_focus)
+        run->focus = x->how.name;
     if (x->how.charged)
         run->when = x->how.when;
     for (uint32_t i = 1; x->how.is_hidden && i < x->from->n_methods; i++)

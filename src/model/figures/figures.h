@@ -328,6 +328,9 @@ typedef struct {
     uint32_t
         focus; /* only calls of this method, with what they called; 0: all. They lie directly
                      * below the roots of their threads */
+    /* the same of several methods, named by run.focus; NULL: none */
+    const bool *is_focus; /* [n_methods] */
+    const char *name;     /* of them, borrowed */
     /* [n_nodes] of qp_attributions, without only_hit: a path's own figures are those of the
      * path that it is charged to, or left out; calls count where they are charged themselves.
      * Then nothing is hidden and there is no focus: collapse again. NULL: no pattern */

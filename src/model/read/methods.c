@@ -39,6 +39,8 @@ static const char *display_name(qp_model_private *own, const qp_model_method *m)
 static const char *type_of(const qp_model_private *own, const qp_model_method *m)
 {
     const qp_head *h = qp_image_head(&own->image);
+    if (m->flags & QP_METHOD_ENDPOINT)
+        return "Endpoint";
     if (m->flags & QP_METHOD_PSEUDO)
         return "System";
     if (m->flags & QP_METHOD_BLOCKS)

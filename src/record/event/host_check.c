@@ -242,7 +242,7 @@ static qp_cell root_of(const qprof_thread *th, qp_cell path)
     return path;
 }
 
-/* The open calls above that of a token. @return -1: it is not open */
+/* The host's open calls above that of a token. @return -1: it is not open */
 static int64_t calls_above(qprof_thread *th, qprof_frame *top, qprof_token token)
 {
     qp_cell root = qp_record_of(th)->root, path = (qp_cell)(token >> 6);
@@ -252,8 +252,8 @@ static int64_t calls_above(qprof_thread *th, qprof_frame *top, qprof_token token
                    : frames_above(th, top, token, UINT64_MAX);
     int64_t n = 0;
     qp_cell at = qp_frame_path(top);
-    for (; at > path; n += !qp_method_is_endpoint(qp_node_at(th, at)->method))
-        at = qp_node_at(th, at)->parent;
+    for (; at > path; at = qp_node_at(th, at)->parent)
+        n += !qp_method_is_endpoint(qp_node_at(th, at)->method);
     return at == path && (token & 63) == QPROF_TOP_TOKEN ? n : -1;
 }
 
