@@ -111,12 +111,24 @@ static void watch_detail(qprof_thread *th, const qprof_frame *top, uint32_t even
     qp_event_triggers_raise(th, event, (uintptr_t)id, NULL);
 }
 
+/* Blocks are of the host's frames, and not of requests that one of them has begun. @param kept  the
+ * path on top, which the root frame gets again where tokens are used */
+static qprof_frame *host_top(qprof_thread *th, qprof_frame *top, const detail *d,
+                             uint64_t *kept)
+{
+    *kept = top->node;
+    return d->kind == UNITS || !qp_load(&qp_recorder.n_endpoints) ? top
+                                                                  : qp_request_below(th, top);
+}
+
 static void record_detail(qprof_thread *th, detail d)
 {
     int host_errno = errno;
-    qprof_frame *top = qp_event_begin(th);
-    if (!top)
+    uint64_t kept;
+    qprof_frame *const above = qp_event_begin(th);
+    if (!above)
         return;
+    qprof_frame *const top = host_top(th, above, &d, &kept);
     bool is_in_call = !top->node || qp_stack_has_call(th, top);
     if (!top->node)
         ; /* only samples: nothing of a call is kept */
@@ -131,7 +143,9 @@ static void record_detail(qprof_thread *th, detail d)
     bool is_traced = !QP_PRODUCT_IS_COVERAGE && (QPROF_LOAD(th->gate) & QP_HOOK_TRACE);
     if (QP_UNLIKELY(is_traced) && d.kind != UNITS && qp_trace_xbase_wants_lines())
         qp_trace_xbase_block(th, top, d.block);
-    qp_event_end(th, top);
+    if (qp_own_of(th)->has_token)
+        QPROF_STORE(above->node, kept);
+    qp_event_end(th, above);
     if (QP_UNLIKELY(qp_load(&qp_is_triggering)) && is_in_call)
         watch_detail(th, top, d.kind == UNITS ? QP_EVENT_COUNTS : QP_EVENT_BLOCK);
     errno = host_errno;

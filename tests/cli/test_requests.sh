@@ -44,7 +44,7 @@ claim "... of several, with those inside them" diff -u wanted found
 of --endpoint='GET /a' --endpoint='GET /b' >found
 claim "... named one by one" diff -u wanted found
 claim "an inner one" same 'c 1 11,h 1 11' "$(of --endpoint=c | paste -sd,)"
-claim "one that the run has not" same 2 "$(qprof report --endpoint=none run.qprof >/dev/null 2>&1; echo $?)"
+claim "a name that is unknown" same 2 "$(qprof report --endpoint=none run.qprof >/dev/null 2>&1; echo $?)"
 claim "... nor is a function one" same 2 "$(qprof report --endpoint=main run.qprof >/dev/null 2>&1; echo $?)"
 claim "the head names it" grep -q 'GET /a and what it called' <<END
 $(qprof tree --endpoint='GET /a' run.qprof)

@@ -134,6 +134,48 @@ static void what_began_a_request_cuts_it(void **state)
     assert_int_equal(play_file_diagnostic(p, "request_unbegun"), 1);
 }
 
+/* What the function that began a request executes itself are its own blocks. */
+static void blocks(void **state, int with_token)
+{
+    static const qprof_LineInfo lines[] = {{0, 1}, {4, 2}, {8, 3}};
+    play_ctx *p = play_start(state, "-time=exact");
+    play_register(p, "main", 0, lines, 3);
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    qprof_token t = QPROF_NO_TOKEN;
+    if (with_token)
+        t = qprof_token_enter(th, QPROF_NO_TOKEN, play_method(p, "main"));
+    else
+        play(p, "main(");
+    play(p, "#0*2");
+    begin("a");
+    begin("b");
+    play(p, "#1*5");
+    qprof_request_end(0);
+    play(p, "#1*1");
+    qprof_request_end(0);
+    play(p, "#2*1");
+    if (with_token)
+        qprof_token_leave(th, t);
+    else
+        play(p, ")");
+    play_end(p);
+    assert_block(p, "main", 0, 2, 0, 0);
+    assert_block(p, "main", 1, 6, 0, 0);
+    assert_block(p, "main", 2, 1, 0, 0);
+    assert_int_equal(play_file_diagnostic(p, "bb_out_of_range"), 0);
+    assert_requests(p->m, "a", 1, 0, 0);
+}
+
+static void blocks_are_of_the_function_that_began_a_request(void **state)
+{
+    blocks(state, 0);
+}
+
+static void blocks_are_of_the_token_that_began_a_request(void **state)
+{
+    blocks(state, 1);
+}
+
 /* ---- tokens ------------------------------------------------------------------------------ */
 
 /* A host keeps the token of the frame that begins a request, and calls with it. */
@@ -484,6 +526,8 @@ int main(void)
         PLAY_TEST(a_request_outside_of_calls_lasts_until_its_end),
         PLAY_TEST(requests_may_be_nested),
         PLAY_TEST(what_began_a_request_cuts_it),
+        PLAY_TEST(blocks_are_of_the_function_that_began_a_request),
+        PLAY_TEST(blocks_are_of_the_token_that_began_a_request),
         PLAY_TEST(a_token_resumes_in_the_requests_that_its_frame_began),
         PLAY_TEST(a_request_stays_with_its_coroutine),
         PLAY_TEST(parked_threads_keep_their_requests),

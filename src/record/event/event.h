@@ -113,6 +113,9 @@ uint64_t qp_request_run(const qprof_thread *th, qprof_frame *top, uint64_t n);
 /* The same where a token is on top: the path of the highest of those requests; without one, `path`.
  * @param top  the path on top @param path  open */
 qp_cell qp_request_above(const qprof_thread *th, qp_cell top, qp_cell path);
+/* The frame on top without the requests that are. Where a token is on top it is the root frame, with the path
+ * of the call below them. */
+qprof_frame *qp_request_below(const qprof_thread *th, qprof_frame *top);
 /* How many requests are open: calls that are not the host's. */
 uint64_t qp_request_depth(const qprof_thread *th, qprof_frame *top);
 

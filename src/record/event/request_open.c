@@ -38,6 +38,22 @@ qp_cell qp_request_above(const qprof_thread *th, qp_cell top, qp_cell path)
     return highest ? highest : path;
 }
 
+qprof_frame *qp_request_below(const qprof_thread *th, qprof_frame *top)
+{
+    qp_stack_cursor c = qp_stack_from(th, top);
+    uint64_t depth = qp_stack_depth(th, top);
+    if (qp_own_of(th)->has_token) {
+        qp_cell at = qp_frame_path(top);
+        while (qp_method_is_endpoint(qp_node_at(th, at)->method))
+            at = qp_node_at(th, at)->parent;
+        QPROF_STORE(top->node, (uint64_t)at << 6);
+        return top;
+    }
+    for (; depth && qp_method_is_endpoint(qp_request_method(th, c.f)); depth--)
+        qp_stack_down(th, &c);
+    return c.f;
+}
+
 uint64_t qp_request_depth(const qprof_thread *th, qprof_frame *top)
 {
     uint64_t n = 0, depth = qp_own_of(th)->has_token ? 0 : qp_stack_depth(th, top);
