@@ -81,7 +81,8 @@ static int complete(const qp_cli *cli, int status)
 
 int qp_cli_main(int argc, char **argv)
 {
-    static qp_cli cli; /* 64 KiB of buffers: not on the stack */
+    static qp_cli cli;           /* 64 KiB of buffers: not on the stack */
+    memset(&cli, 0, sizeof cli); /* a test runs many commands in one process */
     /* The character set is the user's; sorting and numbers are not. */
     setlocale(LC_CTYPE, "");
     cli.commands = commands;

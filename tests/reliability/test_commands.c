@@ -19,6 +19,7 @@
 
 #include "base/containers/alloc.h"
 #include "cli/core/cli.h"
+#include "unit/kinds.h"
 #include "unit/play.h"
 
 enum { WORDS = 16, SECONDS = 60, BYTES = 1 << 22, FAULTS_USUAL = 3 };
@@ -173,82 +174,10 @@ static void forget(outcome *o)
     free(o->message);
 }
 
-/* ---- the files ------------------------------------------------------------------------------- */
-
-static void must(const char *line)
-{
-    char copy[512], *words[WORDS];
-    int n = 0;
-    snprintf(copy, sizeof copy, "%s", line);
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
-        words[n++] = word;
-    outcome o = run_with(words, n, NO_FAULT, 0);
-    if (o.status != 0)
-        fail_msg("%s: status %d\n%s", line, o.status, o.message);
-    forget(&o);
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-/* Record a bit of everything, in a process of its own. */
-static void record(const char *name, const char *options)
-{
-    static const char score[] =
-        "@a main( #0*1 1 f( #0*2 #1*2 2 g( #0*5 :0 3 ) ) @b h( 4 g( 5 @a f( g( 6 ) ^main 7 ) "
-        "@b ) f( 8 ) )";
-    static const qprof_LineInfo lines[] = {{0, 1}, {4, 2}, {8, 3}};
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        char all[512];
-        play_ctx p = {0};
-        void *state = &p;
-        if (play_setup(&state) || chdir(name))
-            _exit(1);
-        play_ctx *own = state;
-        snprintf(all, sizeof all, "-program-name=prog %s", options);
-        play_begin_vt(own, all);
-        for (const char *const *f = (const char *const[]){"main", "f", "g", "h", NULL}; *f; f++)
-            play_register(own, *f, 0, lines, 3);
-        play(own, score);
-        qprof_context("a test");
-        play(own, "@a main( #0*1 2 )");
-        qprof_shutdown();
-        _exit(0);
-    }
-    assert_int_equal(play_child_status(child), 0);
-}
-
 static int make_files(void **state)
 {
     (void)state;
-    char here[PATH_MAX];
-    assert_non_null(getcwd(here, sizeof here));
-    record(here, "-collect=profile,coverage -trace-output=run.qtrace");
-    rename("run.qprof", "both.qprof");
-    record(here, "-time=adaptive -output=run.qprof");
-    rename("run.qprof", "adaptive.qprof");
-    record(here, "-collect=profile,trace -output=run.qprof");
-    rename("run.qprof", "rings.qprof");
-    must("qprof merge -o sum.qprof both.qprof both.qprof");
-    must("qprof store import fleet.db both.qprof sum.qprof");
-    must("qprof export --to=callgrind -o callgrind.out both.qprof");
-    must("qprof export --to=pprof -o pprof.pb.gz both.qprof");
-    must("qprof trace convert -o packed.qtrace.zst run.qtrace both.qprof");
-    must("qprof trace convert --to=dbf -o TABLE.PRF run.qtrace both.qprof");
-    must("qprof trace convert --to=delimited -o table.txt run.qtrace both.qprof");
-    write_text("score", "one\ntwo -- purecov: tested\nthree\n");
-    must("qprof cover adjust -o marks.adjust score");
-    write_text("kept.text", "an earlier text\n");
-    write_text("good.conf",
-               "initial-status off\ntrigger t on pass=1 : f\narea a include : g\n");
+    kinds_make();
     return 0;
 }
 

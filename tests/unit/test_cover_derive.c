@@ -31,6 +31,30 @@ static void a_function_that_was_never_called_is_missed(void **state)
     qp_cover_free(c);
 }
 
+/* The set that it was made of is gone. */
+static void a_picture_keeps_what_its_runs_are(void **state)
+{
+    (void)state;
+    run r = run_new(BOTH);
+    run_method(&r, "f", "a.lua", RUN_LINES(1));
+    qp_ref script = profile_text(r.p, "main.lua"), labels = profile_text(r.p, "host=a");
+    profile_head(r.p)->script = script;
+    profile_head(r.p)->labels = labels;
+    qp_error error;
+    qp_cover_set *s = runs_set();
+    runs_add(s, r, "run.qprof");
+    qp_cover *c = qp_cover_derive(s, &(qp_cover_options){0}, &error);
+    assert_non_null(c);
+    for (size_t i = 0; i < s->n_runs; i++) { /* sanitizers also see what is freed */
+        assert_ptr_not_equal(c->runs[i].script, s->runs[i].script);
+        assert_ptr_not_equal(c->runs[i].labels, s->runs[i].labels);
+    }
+    qp_cover_set_free(s);
+    assert_string_equal(c->runs[0].script, "main.lua");
+    assert_string_equal(c->runs[0].labels, "host=a");
+    qp_cover_free(c);
+}
+
 /* qii 44, triggers 42: two blocks, one hit. */
 static void a_line_with_a_missed_block_is_partial_and_counts_as_hit(void **state)
 {
@@ -404,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_that_was_never_called_is_missed),
+        cmocka_unit_test(a_picture_keeps_what_its_runs_are),
         cmocka_unit_test(a_line_with_a_missed_block_is_partial_and_counts_as_hit),
         cmocka_unit_test(both_ways_of_a_conditional_jump_are_counted),
         cmocka_unit_test(branches_of_a_line_are_numbered),

@@ -159,12 +159,11 @@ static void take_paths(qp_args *args)
 static void take_options(qp_cli *cli, const qp_model *m)
 {
     static qp_options o; /* the texts stay */
-    static bool is_taken;
     const qp_option_events events = {.config = pass_over};
     qp_error error;
-    if (is_taken)
+    if (cli->has_options)
         return;
-    is_taken = true;
+    cli->has_options = true;
     take_paths(&cli->args);
     qp_options_init(&o);
     if (qp_options_parse(&o, m->run.options, &events, &error) != QP_PARSE_OK)

@@ -99,6 +99,7 @@ static int run_words(prompt *p, const qp_command *command, words *w, const qp_sc
     sub.line = p->cli->line;
     sub.screen = *screen;
     sub.path[0] = '\0';
+    sub.has_options = p->cli->has_options;
     qp_out_init(&sub.out, STDOUT_FILENO);
     if (sub.screen.out == &p->cli->out) /* after what was written here */
         sub.screen.out = &sub.out;
@@ -109,6 +110,7 @@ static int run_words(prompt *p, const qp_command *command, words *w, const qp_sc
     }
     int status = command->run(&sub);
     qp_out_close(&sub.out);
+    p->cli->has_options = sub.has_options;
     if (path)
         snprintf(path, sizeof sub.path, "%s", sub.path);
     return status;

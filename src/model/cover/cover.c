@@ -523,7 +523,10 @@ static bool copy_runs(qp_cover_making *x)
         runs[i].what = qp_arena_text(arena, s->runs[i].what);
         runs[i].program = qp_arena_text(arena, s->runs[i].program);
         runs[i].label = qp_arena_text(arena, s->runs[i].label);
-        is_ok = runs[i].what && runs[i].program && runs[i].label;
+        runs[i].script = qp_arena_text(arena, s->runs[i].script);
+        runs[i].labels = qp_arena_text(arena, s->runs[i].labels);
+        is_ok = runs[i].what && runs[i].program && runs[i].label && runs[i].script &&
+                runs[i].labels;
     }
     for (size_t i = 0; is_ok && i < s->n_warnings; i++)
         is_ok = warn(x, qp_arena_text(arena, s->warnings[i]));

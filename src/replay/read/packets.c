@@ -60,7 +60,7 @@ static bool read_payload(qp_trace *t, uint64_t at, const qp_packet *p, unsigned 
     size_t n = qp_packet_padded(p->n_bytes);
     if (n > t->info.n_bytes)
         return false;
-    if (n > *room) {
+    if (n > *room || !*bytes) { /* also of a packet without bytes: callers count from a place */
         unsigned char *wider = qp_realloc(*bytes, n, 1);
         t->failed |= !wider;
         if (!wider)
