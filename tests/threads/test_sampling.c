@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -237,6 +239,48 @@ static void the_measured_interval_is_that_of_one_timer(void **state)
     assert_true(p->m->run.sample_period_reached_ns >= 2000000);
 }
 
+/* Below the smallest stack for signals that the kernel takes, and 1 KiB, no page can be written. */
+static void *wait_on_a_small_signal_stack(void *unused)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), frame = getauxval(AT_MINSIGSTKSZ);
+    size_t least = (size_t)MINSIGSTKSZ > frame ? (size_t)MINSIGSTKSZ : frame;
+    size_t room = (least + 1024 + 15) & ~(size_t)15;
+    size_t n_bytes = page + (room + page - 1) / page * page;
+    char *pages =
+        mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED && mprotect(pages, page, PROT_NONE) == 0);
+    const stack_t small = {.ss_sp = pages + page, .ss_size = room};
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    stack_t before;
+    assert_int_equal(sigaltstack(&small, &before), 0);
+    wait_for_samples(unused);
+    assert_int_equal(sigaltstack(before.ss_sp ? &before : &none, NULL), 0);
+    for (size_t i = 0; !unused && i < room; i++)
+        unused = pages[page + i] ? &must_stop : NULL;
+    munmap(pages, n_bytes);
+    return unused; /* not NULL: the stack was used */
+}
+
+/* reliability.md A1 13 */
+static void a_small_signal_stack_is_large_enough(void **state)
+{
+    play_ctx *p = *state;
+    pthread_t thread;
+    void *was_used;
+    qprof_PcTotals t = {0};
+    must_stop = 0;
+    play_begin(p, "-collect=samples '-pc=REAL 100' -pc-signal=yes");
+    for (int i = 0; i < 2; i++)
+        methods[i] = play_method(p, i ? "inner" : "outer");
+    assert_int_equal(pthread_create(&thread, NULL, wait_on_a_small_signal_stack, NULL), 0);
+    while (t.occurred < 200)
+        assert_int_equal(qprof_pc_totals(&t), 0);
+    __atomic_store_n(&must_stop, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, &was_used);
+    assert_non_null(was_used);
+    play_end(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +291,7 @@ int main(void)
         PLAY_TEST(sampled_times_survive_everything),
         PLAY_TEST(a_signal_as_the_timer_survives_everything),
         PLAY_TEST(the_measured_interval_is_that_of_one_timer),
+        PLAY_TEST(a_small_signal_stack_is_large_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
