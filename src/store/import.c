@@ -9,15 +9,6 @@
 #include "model/read/read.h"
 #include "store/internal.h"
 
-/* What a row says of a profile besides its figures. */
-typedef struct {
-    const char *file;
-    uint64_t nonce, started_at, clears, dataset, ended_at;
-    char service[QP_LABELS_BYTES], version[QP_LABELS_BYTES], host[QP_LABELS_BYTES];
-    const char *labels, *unit, *clock;
-    bool has_calls;
-} description;
-
 /* The value of a label, or another text where it has none. */
 static void take_label(char to[QP_LABELS_BYTES], const char *labels, const char *name,
                        const char *otherwise)
@@ -33,20 +24,20 @@ static void take_label(char to[QP_LABELS_BYTES], const char *labels, const char 
 
 /* A run is known by the random number of its file, or by the hash of it where the tool wrote it. What it
  * recorded between two clears grows: a later state holds an earlier one. */
-static void describe(description *d, const qp_model *m, const char *file)
+static void describe(qp_store_row *d, const qp_model *m, const char *file)
 {
     const qp_head *h = qp_image_head(&m->own->image);
     const qp_run_info *run = &m->run;
-    *d = (description){.file = file,
-                       .nonce = h->nonce,
-                       .started_at = run->started_at,
-                       .clears = h->clear_count,
-                       .dataset = run->dataset,
-                       .ended_at = run->ended_at,
-                       .labels = run->labels,
-                       .unit = run->unit,
-                       .clock = run->clock_text,
-                       .has_calls = run->has_calls};
+    *d = (qp_store_row){.file = file,
+                        .nonce = h->nonce,
+                        .started_at = run->started_at,
+                        .clears = h->clear_count,
+                        .dataset = run->dataset,
+                        .ended_at = run->ended_at,
+                        .labels = run->labels,
+                        .unit = run->unit,
+                        .clock = run->clock_text,
+                        .has_calls = run->has_calls};
     if (!d->ended_at && run->started_at)
         d->ended_at = qp_sum(run->started_at, qp_model_ns(m, run->wall));
     take_label(d->service, run->labels, "service", run->program);
@@ -56,29 +47,20 @@ static void describe(description *d, const qp_model *m, const char *file)
 
 /* ---- the transaction ------------------------------------------------------------------------ */
 
-typedef struct {
-    qp_store *s;
-    const description *d;
-    qp_merge *one; /* the sum of the profile alone */
-    qp_buf records, segment;
-    uint64_t calls, self;
-} addition;
-
 /* SQLite has numbers with a sign; bits come back as they were. */
 static void bind_number(sqlite3_stmt *st, int at, uint64_t n)
 {
     sqlite3_bind_int64(st, at, (int64_t)n);
 }
 
-/* @return 0: it is not there; else its number. *is_later: what is there has all that this one has */
-static int64_t find_known(const addition *x, bool *is_later, qp_error *error)
+/* @param sql  finds it by its identity
+ * @return 0: it is not there; else its number. *is_later: what is there has all that this one has */
+static int64_t find_known(const qp_store_addition *x, const char *sql, bool *is_later,
+                          qp_error *error)
 {
-    const description *d = x->d;
+    const qp_store_row *d = x->d;
     int64_t number = 0;
-    sqlite3_stmt *st = qp_store_prepare(x->s,
-                                        "SELECT profile, dataset, ended_at, calls FROM profile"
-                                        " WHERE nonce = ? AND started_at = ? AND clears = ?",
-                                        error);
+    sqlite3_stmt *st = qp_store_prepare(x->s, sql, error);
     if (!st)
         return -1;
     bind_number(st, 1, d->nonce);
@@ -107,9 +89,9 @@ static bool remove_row(const qp_store *s, int64_t number, qp_error *error)
     return is_good;
 }
 
-static bool insert_row(const addition *x, qp_error *error)
+static bool insert_row(const qp_store_addition *x, qp_error *error)
 {
-    const description *d = x->d;
+    const qp_store_row *d = x->d;
     sqlite3_stmt *st = qp_store_prepare(x->s,
                                         "INSERT INTO profile (nonce, started_at, clears,"
                                         " dataset, ended_at, service, version, host, labels,"
@@ -166,7 +148,7 @@ static bool number_all(qp_store *s, const qp_merge *one, uint32_t *methods, uint
 }
 
 /* New methods and paths, and the columns that name them. @return false: see error */
-static bool write_columns(addition *x, qp_error *error)
+static bool write_columns(qp_store_addition *x, qp_error *error)
 {
     qp_store *s = x->s;
     qp_buf bytes = QP_BUF(unsigned char);
@@ -183,20 +165,35 @@ static bool write_columns(addition *x, qp_error *error)
                    : qp_error_fail(error, "out of memory");
 }
 
-static qp_import_result add_row(addition *x, qp_error *error)
+bool qp_store_put(qp_store_addition *x, qp_error *error)
 {
+    return qp_store_learn(x->s, error) && write_columns(x, error) && insert_row(x, error);
+}
+
+static qp_import_result add_row(qp_store_addition *x, qp_error *error)
+{
+    static const char by_row[] = "SELECT profile, dataset, ended_at, calls FROM profile"
+                                 " WHERE nonce = ? AND started_at = ? AND clears = ?";
+    static const char in_sum[] =
+        "SELECT profile, r.dataset, r.ended_at, r.calls FROM rolled r JOIN profile USING"
+        " (profile) WHERE r.nonce = ? AND r.started_at = ? AND r.clears = ?";
     qp_store *s = x->s;
     bool is_later = false;
-    const int64_t known = find_known(x, &is_later, error);
+    const int64_t rolled = find_known(x, in_sum, &is_later, error);
+    if (rolled > 0 && !is_later) {
+        qp_error_fail(error, "%.300s: an earlier state of its run is in the sum of an hour",
+                      x->d->file);
+        return QP_IMPORT_REFUSED;
+    }
+    const int64_t known = rolled ? rolled : find_known(x, by_row, &is_later, error);
     if (known > 0 && is_later)
         return QP_IMPORT_KNOWN;
-    const bool is_good = known >= 0 && (!known || remove_row(s, known, error)) &&
-                         qp_store_learn(s, error) && write_columns(x, error) &&
-                         insert_row(x, error);
+    const bool is_good =
+        known >= 0 && (!known || remove_row(s, known, error)) && qp_store_put(x, error);
     return !is_good ? QP_IMPORT_FAILED : known ? QP_IMPORT_REPLACED : QP_IMPORT_ADDED;
 }
 
-static qp_import_result add(addition *x, qp_error *error)
+static qp_import_result add(qp_store_addition *x, qp_error *error)
 {
     qp_store *s = x->s;
     if (!qp_store_execute(s, "BEGIN IMMEDIATE", error))
@@ -213,7 +210,7 @@ static qp_import_result add(addition *x, qp_error *error)
 
 /* ---- the profile ---------------------------------------------------------------------------- */
 
-static void add_up(addition *x)
+void qp_store_add_up(qp_store_addition *x)
 {
     for (uint32_t i = 0; i < qp_merge_n_paths(x->one); i++) {
         qp_merge_path path;
@@ -224,7 +221,7 @@ static void add_up(addition *x)
     }
 }
 
-static bool pack_records(addition *x, qp_error *error)
+bool qp_store_pack_records(qp_store_addition *x, qp_error *error)
 {
     void *bytes;
     size_t n;
@@ -254,12 +251,12 @@ qp_model *qp_store_load(const char *file, bool *is_damaged, qp_error *error)
 qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
                                  qp_error *error)
 {
-    description *d = qp_alloc(1, sizeof *d);
-    addition x = {.s = s,
-                  .d = d,
-                  .records = QP_BUF(unsigned char),
-                  .segment = QP_BUF(unsigned char),
-                  .one = qp_merge_new()};
+    qp_store_row *d = qp_alloc(1, sizeof *d);
+    qp_store_addition x = {.s = s,
+                           .d = d,
+                           .records = QP_BUF(unsigned char),
+                           .segment = QP_BUF(unsigned char),
+                           .one = qp_merge_new()};
     error->text[0] = '\0';
     bool is_damaged = false;
     qp_model *m = d && x.one ? qp_store_load(file, &is_damaged, error) : NULL;
@@ -268,8 +265,8 @@ qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
         qp_error_fail(error, "%.300s: out of memory", file);
     if (m && qp_merge_add(x.one, m, file, false, error)) {
         describe(d, m, file);
-        add_up(&x);
-        result = pack_records(&x, error) ? add(&x, error) : QP_IMPORT_FAILED;
+        qp_store_add_up(&x);
+        result = qp_store_pack_records(&x, error) ? add(&x, error) : QP_IMPORT_FAILED;
     }
     if (calls)
         *calls = x.calls;

@@ -48,6 +48,32 @@ bool qp_store_learn(qp_store *s, qp_error *error);
 /* Write what s->known has beyond the first ones. @return false: see error */
 bool qp_store_names_write(const qp_store *s, size_t n_methods, size_t n_paths, qp_error *error);
 
+/* ---- rows of profiles: import.c ----------------------------------------------------------- */
+
+/* What a row says of a profile besides its figures. */
+typedef struct {
+    const char *file;
+    uint64_t nonce, started_at, clears, dataset, ended_at;
+    char service[QP_LABELS_BYTES], version[QP_LABELS_BYTES], host[QP_LABELS_BYTES];
+    const char *labels, *unit, *clock;
+    bool has_calls;
+} qp_store_row;
+
+typedef struct {
+    qp_store *s;
+    const qp_store_row *d;
+    qp_merge *one; /* the sum of the profile alone, or of several */
+    qp_buf records, segment;
+    uint64_t calls, self;
+} qp_store_addition;
+
+/* Fill calls and self. */
+void qp_store_add_up(qp_store_addition *x);
+/* Fill the records. @return false: see error */
+bool qp_store_pack_records(qp_store_addition *x, qp_error *error);
+/* Write the row, in a transaction. @return false: see error */
+bool qp_store_put(qp_store_addition *x, qp_error *error);
+
 /* ---- the columns of a profile: segment.c ------------------------------------------------- */
 
 typedef struct {

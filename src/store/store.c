@@ -29,7 +29,11 @@ static const char *const steps[] = {
     " records BLOB NOT NULL, UNIQUE (nonce, started_at, clears));"
     "CREATE INDEX profile_by_time ON profile (ended_at);",
     "ALTER TABLE profile ADD COLUMN clock TEXT NOT NULL DEFAULT '';"
-    "ALTER TABLE profile ADD COLUMN has_calls INTEGER NOT NULL DEFAULT 1;"};
+    "ALTER TABLE profile ADD COLUMN has_calls INTEGER NOT NULL DEFAULT 1;",
+    "CREATE TABLE rolled (nonce INTEGER NOT NULL, started_at INTEGER NOT NULL,"
+    " clears INTEGER NOT NULL, dataset INTEGER NOT NULL, ended_at INTEGER NOT NULL,"
+    " calls INTEGER NOT NULL, profile INTEGER NOT NULL,"
+    " PRIMARY KEY (nonce, started_at, clears)) WITHOUT ROWID;"};
 enum { VERSION = sizeof steps / sizeof *steps };
 
 /* ---- statements ---------------------------------------------------------------------------- */

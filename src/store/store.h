@@ -87,6 +87,18 @@ qp_merge *qp_store_sum(qp_store *s, const qp_store_profile *profiles, size_t n, 
 size_t qp_store_check(qp_store *s, const qp_store_profile *profiles, size_t n,
                       void (*show)(void *to, const char *mistake), void *to);
 
+typedef struct {
+    size_t n_profiles, n_sums; /* so many became so many */
+    size_t n_left;             /* that cannot be added up */
+    char why[QP_ERROR_BYTES];  /* of the first of these */
+} qp_store_rolled;
+
+/** Replace the profiles of each hour that have the same labels, clock and unit by their sum. What they were is
+ * remembered, so that importing one of them again changes nothing.
+ * @return false: see error, and the store is as before */
+bool qp_store_roll(qp_store *s, const qp_store_profile *profiles, size_t n,
+                   qp_store_rolled *rolled, qp_error *error);
+
 /** Remove profiles, all or none. @return false: see error */
 bool qp_store_remove(qp_store *s, const qp_store_profile *profiles, size_t n, qp_error *error);
 

@@ -229,7 +229,7 @@ other_clocks() {
 claim "times of other clocks do not add" other_clocks
 an_older_store() {
     cp e.db v1.db && sql v1.db 'ALTER TABLE profile DROP COLUMN clock' \
-        'ALTER TABLE profile DROP COLUMN has_calls' 'PRAGMA user_version = 1' &&
+        'ALTER TABLE profile DROP COLUMN has_calls' 'DROP TABLE rolled' 'PRAGMA user_version = 1' &&
         says 'v1.db: made by an older qprof' qprof store list v1.db &&
         ends 0 qprof store import v1.db a.qprof && qprof store check v1.db &&
         ends 0 qprof store series v1.db

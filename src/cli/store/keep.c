@@ -146,6 +146,31 @@ static int run_remove(qp_cli *cli)
     return qp_choice_run(cli, QP_STORE_WRITE, remove_chosen);
 }
 
+static int roll(qp_cli *cli, qp_choice *c)
+{
+    char profiles[QP_NUMBER_BYTES], sums[QP_NUMBER_BYTES];
+    qp_store_rolled rolled;
+    qp_error error;
+    if (!qp_store_roll(c->store, c->profiles, c->n, &rolled, &error))
+        return qp_cli_fail(cli, "%s: %s: nothing was rolled", cli->path, error.text);
+    qp_screen_name(&cli->screen, cli->path, 0);
+    qp_out_format(cli->screen.out, ": %s rolled into %s\n",
+                  qp_unit_things(profiles, rolled.n_profiles, "profile"),
+                  qp_unit_count(sums, rolled.n_sums));
+    if (rolled.n_left)
+        qp_cli_warn(cli, "%s: %s left as they are: %s", cli->path,
+                    qp_unit_things(profiles, rolled.n_left, "profile"), rolled.why);
+    return rolled.n_left ? QP_EXIT_FAILED : QP_EXIT_CLEAN;
+}
+
+static int run_roll(qp_cli *cli)
+{
+    if (!cli->args.store.before)
+        return qp_cli_fail(cli, "missing --before=TIME; usage: qprof store roll "
+                                "--before=TIME STORE");
+    return qp_choice_run(cli, QP_STORE_WRITE, roll);
+}
+
 const qp_command qp_command_store_list = {
     .name = "store list",
     .operands = "STORE",
@@ -190,3 +215,23 @@ const qp_command qp_command_store_remove = {
             QP_FLAGS_COMMON},
     .examples = "qprof store remove --before=30d fleet.db",
     .run = run_remove};
+
+const qp_command qp_command_store_roll = {
+    .name = "store roll",
+    .operands = "--before=TIME STORE",
+    .summary = "old profiles of a store, one for each hour",
+    .about =
+        "Replaces the profiles that ended before a moment, in the same hour and with the same "
+        "labels, by their sum, all or, if it fails, none. Sums of calls and times stay as "
+        "they are, and importing one of these profiles again changes nothing. What cannot "
+        "be added up is named and stays; the exit status is 1 then.",
+    .flags =
+        (const qp_flag[]){
+            QP_TEXT("before", 0, "TIME", store.before,
+                    "moment, 2026-11-26T10:30 in UTC or 7d ago, before "
+                    "which they ended"),
+            QP_TEXT("service", 0, "NAME", store.service, "those of this service alone"),
+            QP_TEXT("version", 0, "NAME", store.version, "those of this version alone"),
+            QP_FLAGS_COMMON},
+    .examples = "qprof store roll --before=7d fleet.db",
+    .run = run_roll};
