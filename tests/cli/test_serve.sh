@@ -55,6 +55,7 @@ claim "functions" as_printed '/top.json?service=web&version=2&sort=calls' top --
 claim "empty fields choose nothing" as_printed '/top.json?service=web&version=&label=&since=' top --service=web
 claim "labels" as_printed '/top.json?label=host%3Dh1&label=version=2' top --label=host=h1 --label=version=2
 claim "tree" as_printed '/tree.json?service=web&depth=2' tree --service=web --depth=2
+claim "requests" as_printed '/requests.json?service=web&sort=name' requests --service=web --sort=name
 claim "dead code" as_printed '/dead.json?service=web' dead --service=web
 claim "changes" as_printed '/diff.json?service=web&base=1&new=2' diff --service=web --base=1 --new=2
 claim "changes by another label" as_printed '/diff.json?service=web&base=host%3Dh1&new=host%3Dh3' \

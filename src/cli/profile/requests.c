@@ -6,9 +6,7 @@
 #include "base/containers/search.h"
 #include "cli/show/show.h"
 
-/* clang-format off */
-#define SORT_WORDS "total|requests|failed|cut|mean|slowest|name"
-/* clang-format on */
+/* of QP_FLAG_SORT_REQUESTS */
 typedef enum { BY_TOTAL, BY_REQUESTS, BY_FAILED, BY_CUT, BY_MEAN, BY_SLOWEST, BY_NAME } order;
 
 enum { HEX_BYTES = 33 };
@@ -224,9 +222,7 @@ const qp_command qp_command_requests = {
         "them, or by the program. Total is the time of their calls, with those of coroutines "
         "that they created; Mean and Slowest are elapsed times, from begin to end. report, "
         "tree, html, export and diff show the calls of one endpoint with --endpoint=NAME.",
-    .flags = (const qp_flag[]){QP_FLAG_FORMAT, QP_FLAG_UNIT,
-                               QP_WORD("sort", 0, SORT_WORDS, sort, NULL,
-                                       "figure by which the rows are sorted"),
+    .flags = (const qp_flag[]){QP_FLAG_FORMAT, QP_FLAG_UNIT, QP_FLAG_SORT_REQUESTS,
                                QP_FLAG_MAX_MEMORY, QP_FLAGS_COMMON},
     .examples =
         "qprof requests                          the newest profile here\n"

@@ -29,11 +29,13 @@ const qp_http_route qp_serve_routes[] = {
     {"/list.json", json, true, TASK(&qp_command_store_list, "", true)},
     {"/series.json", json, true, TASK(&qp_command_store_series, "by", true)},
     {"/top.json", json, false,
-     TASK(&qp_command_store_top, "sort|limit|filter|force-merge", true)},
+     TASK(&qp_command_store_top, "sort|limit|filter|endpoint|force-merge", true)},
     {"/tree.json", json, false,
-     TASK(&qp_command_store_tree, "hottest|min-percent|depth|limit|force-merge", true)},
+     TASK(&qp_command_store_tree, "hottest|min-percent|depth|limit|endpoint|force-merge",
+          true)},
+    {"/requests.json", json, false, TASK(&qp_command_store_requests, "sort|force-merge", true)},
     {"/diff.json", json, false,
-     TASK(&qp_command_store_diff, "base|new|paths|sort|limit|filter", true)},
+     TASK(&qp_command_store_diff, "base|new|paths|sort|limit|filter|endpoint", true)},
     {"/dead.json", json, false, TASK(&qp_command_store_dead, "force-merge", true)},
     {.path = NULL}};
 #undef TASK

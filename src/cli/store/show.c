@@ -1,4 +1,4 @@
-/* show.c: `qprof store top`, `tree` and `export`: the sum of what is chosen, which the commands for profiles
+/* show.c: `qprof store top`, `tree`, `requests` and `export`: the sum of what is chosen, which the commands for profiles
  * show. */
 #include "cli/show/show.h"
 #include "base/text/unit.h"
@@ -64,6 +64,11 @@ static int run_tree(qp_cli *cli)
     return show_as(cli, &qp_command_tree);
 }
 
+static int run_requests(qp_cli *cli)
+{
+    return show_as(cli, &qp_command_requests);
+}
+
 /* ---- a profile of its own ------------------------------------------------------------------- */
 
 static int export_sum(qp_cli *cli, qp_choice *c)
@@ -114,7 +119,8 @@ const qp_command qp_command_store_top = {
                     "order of the rows"),
             QP_COUNT("limit", 'n', limit, NULL,
                      "maximum number of rows; 0: all (default 25; all as json or csv)"),
-            QP_FLAG_FILTER, QP_STORE_FLAG_FORCE, QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
+            QP_FLAG_ENDPOINT, QP_FLAG_FILTER, QP_STORE_FLAG_FORCE, QP_FLAG_UNIT, QP_FLAG_FORMAT,
+            QP_FLAGS_COMMON},
     .examples = "qprof store top fleet.db\n"
                 "qprof store top --service=web --since=24h fleet.db\n"
                 "qprof store top --label=region=eu --sort=total fleet.db",
@@ -134,6 +140,7 @@ const qp_command qp_command_store_tree = {
              "least part of the time, in percent, that a branch has"},
             QP_COUNT("depth", 'd', depth, NULL, "maximum number of levels; 0: all"),
             QP_COUNT("limit", 'n', limit, NULL, "maximum number of rows; 0: all (default 400)"),
+            QP_FLAG_ENDPOINT,
             QP_STORE_FLAG_FORCE,
             QP_FLAG_UNIT,
             QP_FLAG_FORMAT,
@@ -141,6 +148,20 @@ const qp_command qp_command_store_tree = {
     .examples = "qprof store tree --hottest fleet.db\n"
                 "qprof store tree --version=1.4 --min-percent=5 fleet.db",
     .run = run_tree};
+
+const qp_command qp_command_store_requests = {
+    .name = "store requests",
+    .operands = "STORE",
+    .summary = "the requests of all profiles that are chosen, by endpoint",
+    .about = "Lists endpoints as `qprof requests` does, of the sum of the profiles that are "
+             "chosen; the slowest request is that of all of them. JSON is that of `qprof "
+             "requests`. Profiles that an older qprof imported have no requests.",
+    .flags =
+        (const qp_flag[]){QP_STORE_FLAGS_CHOICE, QP_FLAG_SORT_REQUESTS, QP_STORE_FLAG_FORCE,
+                          QP_FLAG_UNIT, QP_FLAG_FORMAT, QP_FLAGS_COMMON},
+    .examples = "qprof store requests --service=web --since=24h fleet.db\n"
+                "qprof store requests --sort=slowest fleet.db",
+    .run = run_requests};
 
 const qp_command qp_command_store_export = {
     .name = "store export",

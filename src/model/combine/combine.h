@@ -40,7 +40,7 @@ bool qp_merge_write(qp_merge *s, const char *path, qp_error *error);
 
 /** The same as the bytes of a file.
  * @param has_paths  false: without its call paths and the methods that only they name; what
- *                   qp_merge_path_at() returns is missing then
+ *                   qp_merge_path_at() returns is missing then. Requests are there
  * @param bytes      free with qp_free() */
 bool qp_merge_bytes(qp_merge *s, bool has_paths, void **bytes, size_t *n_bytes,
                     qp_error *error);

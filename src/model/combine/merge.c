@@ -516,7 +516,7 @@ static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node 
 }
 
 /* The thread's call paths, callers first: the chain goes from the newest to the oldest. Where the paths are
- * left out, those of creators are written without figures. */
+ * left out, those of creators and of endpoints are written without figures, but with their requests. */
 static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, bool has_paths,
                         uint32_t *order)
 {
@@ -539,6 +539,8 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, b
         node->number = number;
         qp_builder_node(b, nodes[node->parent].number, number_of(s, node->method),
                         has_paths ? &figures : &none);
+        if (!has_paths && node->requests)
+            qp_builder_node_requests(b, node->requests);
         if (!has_paths)
             continue;
         if (node->skips || node->counts || node->pc_samples || node->resumes)
@@ -617,6 +619,15 @@ static void write_contexts(qp_builder *b, const qp_merge *s)
     }
 }
 
+/* A call path is written, without figures, and with it those that lead to it. */
+static void choose_path(qp_merge *s, uint32_t at)
+{
+    qp_merge_method *methods = s->methods.items;
+    qp_merge_node *nodes = s->nodes.items;
+    for (; nodes[at].parent != at && !nodes[at].number; at = nodes[at].parent)
+        nodes[at].number = methods[nodes[at].method].number = 1;
+}
+
 /* Mark what is written. */
 static void choose(qp_merge *s, bool has_paths)
 {
@@ -632,10 +643,11 @@ static void choose(qp_merge *s, bool has_paths)
         methods[QP_MERGE_AT(s->shares, qp_merge_share, i)->method].number = 1;
     for (size_t i = 0; !has_paths && i < s->threads.n; i++) {
         const uint32_t creator = QP_MERGE_AT(s->threads, qp_merge_thread, i)->creator;
-        for (uint32_t at = creator ? creator - 1 : 0; nodes[at].parent != at;
-             at = nodes[at].parent)
-            nodes[at].number = methods[nodes[at].method].number = 1;
+        choose_path(s, creator ? creator - 1 : 0);
     }
+    for (uint32_t i = 0; !has_paths && i < s->nodes.n; i++)
+        if (nodes[i].requests)
+            choose_path(s, i);
 }
 
 /* @return free with qp_builder_free(); NULL: no memory */
