@@ -68,4 +68,13 @@ pid=$!
 until qprof requests --format=json $pid 2>/dev/null | jq -e '.endpoints[0].open == 1' >/dev/null; do sleep 0.1; done
 claim "one of a process that runs is open" same '["a",1,0,0,1]' "$(rows '.endpoint, .requests, .failed, .cut, .open' $pid)"
 kill -KILL $pid
+QPROF=-output=busy.qprof ./score 'g(' 1 ')' '[a' 'f(' wait ')' ']' &
+pid=$!
+until qprof requests --format=json $pid 2>/dev/null | jq -e '.endpoints[0].open == 1' >/dev/null; do sleep 0.1; done
+busy() {
+    qprof top --count=2 --interval=0.2 --endpoint=a $pid >shown && grep -q ', in a$' shown && grep -q ' f ' shown && ! grep -q ' g ' shown &&
+        says 'matches no endpoint' qprof top --count=1 --endpoint=none $pid
+}
+claim "top shows what a request does now" busy
+kill -KILL $pid
 finish

@@ -14,7 +14,7 @@ db.commit()' "$@"
 
 # a: GET /a 20 us, and 5 us, failed; f 9 us outside; b: GET /a 41 us, GET /b 7 us, in it c 11 us, d is cut;
 # c: without requests; k: killed, one GET /a of 3 us ended, one is cut; t: GET /a is cut, for another
-# thread goes on, with GET /b of 6 us
+# thread has the rest: GET /b of 6 us
 QPROF_LABELS=service=web,version=1,host=x record a.qprof 'main(' 1 '[GET /a' 'f(' 20 ')' ']' '[GET /a' 'f(' 5 ')' ']!' 'f(' 9 ')' ')'
 QPROF_LABELS=service=web,version=2,host=x record b.qprof 'main(' 2 '[GET /a' 'f(' 41 ')' ']' '[GET /b' 'f(' 7 '[c' 'h(' 11 ')' ']' ')' ']' '[d' 'f(' 2 ')' ')'
 QPROF_LABELS=service=web,version=1,host=y record c.qprof 'main(' 3 'f(' 4 ')' ')'
@@ -83,7 +83,7 @@ for options in -time=adaptive -time=none '-time=sampled -collect=profile,coverag
     claim "$options: as of the sum of merging" all_like $name.db $name.qprof
 done
 
-# ---- differences, hours, other versions ----------------------------------------------------------------
+# ---- differences, hours, profiles without requests ----------------------------------------------------------------
 by_version() {
     qprof diff --endpoint='GET /a' --format=json --base=a.qprof --new=b.qprof |
         jq -S '.rows | map(del(.file, .line))' >want
@@ -91,6 +91,12 @@ by_version() {
     grep -q calls want && cmp want have
 }
 claim "a difference of versions, of one endpoint" by_version
+# calls in GET /a: of version 1 4 in a, none in c: the median is 2; of version 2 2 in b, 4 in k,
+# 1 in t
+claim "a profile without the endpoint counts as 0" same '2 2' \
+    "$(qprof store diff --endpoint='GET /a' --format=json --base=1 --new=2 s.db | jq -r '.whole.calls | "\(.base) \(.new)"')"
+claim "an endpoint that none has" says '--endpoint=none matches no endpoint of any run' \
+    qprof store diff --endpoint=none --base=1 --new=2 s.db
 rolled() {
     cp s.db roll.db && sql roll.db "UPDATE profile SET ended_at = 1767261600000000000, labels = 'service=web', version = '', host = ''" &&
         qprof store roll --before=2026-02-01 roll.db >/dev/null && same 1 "$(qprof store list --format=json roll.db | jq '.profiles | length')" &&

@@ -95,6 +95,7 @@ static int add_sides(qp_comparison *c, qp_cli *cli)
     const qp_list *const lists[] = {&cli->args.diff.base, &cli->args.diff.new};
     bool has_thread = false;
     int status = QP_EXIT_CLEAN;
+    cli->args.fold.may_lack_endpoint = true;
     for (int side = 0; side < QP_DIFF_SIDES; side++) {
         for (size_t i = 0; i < lists[side]->n; i++) {
             int of_run =
@@ -104,6 +105,8 @@ static int add_sides(qp_comparison *c, qp_cli *cli)
             status = of_run > status ? of_run : status;
         }
     }
+    if (!qp_collapse_has_endpoint(cli))
+        return QP_EXIT_UNUSABLE;
     if (!has_thread)
         return qp_cli_fail(cli, "no run has a thread %s (qprof report --threads lists them)",
                            cli->args.thread);

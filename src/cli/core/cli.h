@@ -55,6 +55,9 @@ typedef struct {
     qp_list hide, hide_modules, endpoints;
     bool joins_threads, joins_recursion, follows_creators;
     unsigned gc; /* QP_GC_* */
+    bool
+        may_lack_endpoint; /* some of the runs, but not all of them: they had no such request */
+    bool has_endpoint;     /* set by loading: a run has an endpoint of the list */
 } qp_collapse_args;
 
 enum { QP_GC_APART, QP_GC_CALLER };

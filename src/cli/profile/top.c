@@ -72,16 +72,31 @@ static change *find_changes(const qp_model *now, const qp_model *before, size_t 
 
 /* ---- one screen ---------------------------------------------------------------------------- */
 
-static void print_head(const qp_screen *s, const qp_model *m, const change *sum,
-                       uint64_t span_ns)
+/* Which threads there are, or what their figures are of. */
+static void print_threads(const qp_screen *s, const qp_model *m)
 {
-    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
+    char a[QP_NUMBER_BYTES];
     uint32_t n_open = 0;
     /* coverage keeps no stacks, and a process that samples itself does not publish them */
     bool has_stacks = m->run.has_paths && !(m->run.is_stack_only && m->run.has_times);
     for (uint32_t i = 1; i < m->n_threads; i++)
         n_open +=
             m->threads[i].is_alive && !m->threads[i].is_suspended && m->threads[i].depth > 0;
+    if (*m->run.focus) { /* whose threads are joined */
+        qp_out_text(s->out, "in ");
+        qp_screen_name(s, m->run.focus, 0);
+        return;
+    }
+    if (has_stacks)
+        qp_out_format(s->out, "%" PRIu32 " of ", n_open);
+    qp_out_format(s->out, "%s%s", qp_unit_things(a, qp_view_threads(m), "thread"),
+                  has_stacks ? " at work" : "");
+}
+
+static void print_head(const qp_screen *s, const qp_model *m, const change *sum,
+                       uint64_t span_ns)
+{
+    char a[QP_NUMBER_BYTES], b[QP_NUMBER_BYTES];
     qp_screen_style(s, QP_STYLE_HEAD);
     qp_header_program(s, m->run.program, m->run.script);
     qp_screen_style(s, QP_STYLE_PLAIN);
@@ -98,11 +113,8 @@ static void print_head(const qp_screen *s, const qp_model *m, const change *sum,
     else if (m->run.has_times && qp_view_is_time(m))
         qp_out_format(s->out, "%s %% of the time in functions, ",
                       qp_unit_percent(b, qp_model_ns(m, sum->run), span_ns));
-    if (has_stacks)
-        qp_out_format(s->out, "%" PRIu32 " of ", n_open);
-    qp_out_format(s->out, "%s%s%s\n\n", qp_unit_things(a, qp_view_threads(m), "thread"),
-                  has_stacks ? " at work" : "",
-                  m->run.is_recording ? "" : "; recording is off");
+    print_threads(s, m);
+    qp_out_format(s->out, "%s\n\n", m->run.is_recording ? "" : "; recording is off");
 }
 
 /* A row of the table. */
@@ -198,14 +210,14 @@ static bool print_screen(qp_cli *cli, const reading *now, const reading *before)
 /* ---- the loop ------------------------------------------------------------------------------ */
 
 /* @return false: it is not live any more, or damaged beyond use */
-static bool read_now(const qp_cli *cli, reading *r)
+static bool read_now(qp_cli *cli, reading *r)
 {
     qp_error error;
     r->m = NULL;
     r->at = qp_clock_monotonic();
     if (qp_model_load(cli->path, NULL, &r->m, &error) == QP_LOAD_UNUSABLE)
         return false;
-    if (r->m->run.state == QP_RUN_LIVE)
+    if (r->m->run.state == QP_RUN_LIVE && qp_collapse_apply(cli, &r->m))
         return true;
     qp_model_free(r->m);
     r->m = NULL;
@@ -269,7 +281,7 @@ static int run_top(qp_cli *cli)
         return QP_EXIT_UNUSABLE;
     if (!file && !find_process(cli, only, sizeof only))
         return QP_EXIT_UNUSABLE;
-    int status = qp_cli_load(cli, file ? file : only, &first.m);
+    int status = qp_cli_load_collapsed(cli, file ? file : only, &first.m);
     if (status == QP_EXIT_UNUSABLE)
         return status;
     first.at = qp_clock_monotonic();
@@ -303,6 +315,7 @@ const qp_command qp_command_top = {
                 "count", 'c', count, NULL,
                 "maximum number of screens; 0: no limit (default 0; 1 if not on a terminal)"),
             QP_COUNT("limit", 'n', limit, "20", "maximum number of rows; 0: all"),
+            QP_FLAG_ENDPOINT,
             QP_FLAGS_COMMON},
     .examples = "qprof top 4242\n"
                 "qprof top --interval=0.5 --count=10 4242 | cat",

@@ -42,11 +42,10 @@ static void mark(const qp_cli *cli, const qp_model *m, const char *flag, const q
             is_hidden[i] |= is_found;
             n_found += is_found;
         }
-        if (!n_found)
+        const bool is_endpoint = globs == &cli->args.fold.endpoints;
+        if (!n_found && !(is_endpoint && cli->args.fold.may_lack_endpoint))
             qp_cli_warn(cli, "%s: --%s=%s matches no %s", cli->path, flag, globs->items[g],
-                        globs == &cli->args.fold.endpoints
-                            ? "endpoint; qprof requests lists them"
-                            : "function");
+                        is_endpoint ? "endpoint; qprof requests lists them" : "function");
     }
 }
 
@@ -121,7 +120,7 @@ static bool collapse(const qp_cli *cli, qp_model **m)
 }
 
 /* Keep what the endpoints called. @return false: a message was printed */
-static bool keep_endpoints(const qp_cli *cli, qp_model **m)
+static bool keep_endpoints(qp_cli *cli, qp_model **m)
 {
     const qp_list *globs = &cli->args.fold.endpoints;
     bool *is_focus = globs->n ? qp_alloc_zeroed((*m)->n_methods, sizeof *is_focus) : NULL,
@@ -132,9 +131,11 @@ static bool keep_endpoints(const qp_cli *cli, qp_model **m)
         mark(cli, *m, "endpoint", globs, fits_endpoint, is_focus);
     has_any = is_focus && memchr(is_focus, true, (*m)->n_methods);
     const qp_collapse how = {.is_focus = is_focus, .name = globs->items[0]};
-    bool is_good = has_any && qp_model_collapse(m, &how);
-    if (!is_focus || (has_any && !is_good))
+    const bool is_wanted = is_focus && (has_any || cli->args.fold.may_lack_endpoint);
+    bool is_good = is_wanted && qp_model_collapse(m, &how);
+    if (!is_focus || (is_wanted && !is_good))
         qp_cli_fail_memory(cli);
+    cli->args.fold.has_endpoint |= has_any;
     qp_free(is_focus);
     return is_good;
 }
@@ -181,12 +182,24 @@ static bool join(const qp_cli *cli, qp_model **m)
     return false;
 }
 
+bool qp_collapse_has_endpoint(const qp_cli *cli)
+{
+    return !cli->args.fold.endpoints.n || cli->args.fold.has_endpoint ||
+           qp_cli_refuse(
+               cli, "--endpoint=%s matches no endpoint of any run; qprof requests lists them",
+               cli->args.fold.endpoints.items[0]);
+}
+
+bool qp_collapse_apply(qp_cli *cli, qp_model **m)
+{
+    return can_collapse(cli, *m) && join(cli, m) && keep_endpoints(cli, m) && charge(cli, m) &&
+           collapse(cli, m) && charge_collector(cli, m);
+}
+
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m)
 {
     int status = qp_cli_load(cli, file, m);
-    if (status == QP_EXIT_UNUSABLE ||
-        (can_collapse(cli, *m) && join(cli, m) && keep_endpoints(cli, m) && charge(cli, m) &&
-         collapse(cli, m) && charge_collector(cli, m)))
+    if (status == QP_EXIT_UNUSABLE || qp_collapse_apply(cli, m))
         return status;
     qp_model_free(*m);
     *m = NULL;

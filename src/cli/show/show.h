@@ -127,6 +127,10 @@ void qp_collapse_remark(const qp_cli *cli, const qp_attributions *c);
 
 /* qp_cli_load(), and collapse what the flags choose. */
 int qp_cli_load_collapsed(qp_cli *cli, const char *file, qp_model **m);
+/* The same of a model that was loaded. @return false: a message was printed */
+bool qp_collapse_apply(qp_cli *cli, qp_model **m);
+/* After loading runs that may lack endpoints: whether one has them. @return false: a message was printed */
+bool qp_collapse_has_endpoint(const qp_cli *cli);
 
 /* What a command about one profile shows. */
 typedef struct qp_subject {
