@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 need_packages "the test run" build-essential cmake dpkg-dev patch libreadline-dev pkg-config git \
     libcmocka-dev clang libclang-rt-dev jq zlib1g-dev libsqlite3-dev libzstd-dev libmicrohttpd-dev
 want_packages "the test run" valgrind curl clang-format clang-tidy lua-check lua-penlight lcov gcovr \
-    lua-busted lua-unit libxml2-utils nodejs npm chromium chromium-headless-shell fonts-dejavu-core golang-go \
+    lua-busted lua-socket lua-unit libxml2-utils nodejs npm chromium chromium-headless-shell fonts-dejavu-core golang-go \
     libdevel-nytprof-perl kcachegrind xvfb xauth dbus-daemon graphviz sqlite3 \
     protobuf-compiler libcurl4-openssl-dev zstd strace gdb systemtap-sdt-dev python3 \
     lua5.1 lua5.2 lua5.3 lua5.4 luajit liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev libluajit-5.1-dev luarocks \
