@@ -45,6 +45,7 @@ static const uint8_t foreign[] = {
     QP_OPT_pri,
     QP_OPT_trace_mode,
     QP_OPT_call_trace,
+    QP_OPT_save_thread_data,
     QP_OPT_trace_output,
     QP_OPT_max_route_depth,
     QP_OPT_trace_buffer,

@@ -17,11 +17,17 @@
 #if defined(QP_LIBCPROF)
 #define QP_PRODUCT_ENVIRONMENT "CPROF"
 #define QP_PRODUCT_SUFFIX      ".pcv"
+#define QP_PRODUCT_SUMMARY     ".pcs"
+#define QP_PRODUCT_EXPORT      ".pcx"
+#define QP_PRODUCT_ORIGINAL    "PureCoverage"
 #define QP_PRODUCT_COLLECT     "coverage"
 #define QP_PRODUCT_IS_COVERAGE 1
 #else
 #define QP_PRODUCT_ENVIRONMENT "QPROF"
 #define QP_PRODUCT_SUFFIX      ".qprof"
+#define QP_PRODUCT_SUMMARY     ".qs"
+#define QP_PRODUCT_EXPORT      ".qx"
+#define QP_PRODUCT_ORIGINAL    "Quantify"
 #define QP_PRODUCT_COLLECT     "profile"
 #define QP_PRODUCT_IS_COVERAGE 0
 #endif
@@ -164,10 +170,19 @@
       "a dataset saved when the first signal comes; figures cleared when the second does")     \
     X(call_trace, "call-trace", BOOL, "no", "",                                                \
       "each call in a trace: synonym of -trace-mode=stream")                                   \
+    X(write_summary_file, "write-summary-file", TEXT, "no", "yes|no|FILE",                     \
+      "text file with a summary of each dataset, written by qprof; conversions as in "         \
+      "-filename-prefix; yes: the dataset's name, ending in " QP_PRODUCT_SUMMARY)              \
+    X(write_export_file, "write-export-file", TEXT, "no", "yes|no|FILE",                       \
+      "export file of each dataset in the format of " QP_PRODUCT_ORIGINAL                      \
+      ", as in -write-summary-file; yes: ending in " QP_PRODUCT_EXPORT)                        \
+    X(save_thread_data, "save-thread-data", SET, "composite", "stack|composite",               \
+      "composite: summary and export files of all threads together; stack: of each thread, "   \
+      "with .T and its number appended; datasets always have both")                            \
     X(run_at_save, "run-at-save", TEXT, "", "COMMAND",                                         \
-      "shell command after each save; %b is the dataset")                                      \
+      "shell command after each save; %b is the dataset, %s its summary, %x its export")       \
     X(run_at_exit, "run-at-exit", TEXT, "", "COMMAND",                                         \
-      "shell command after shutdown; %b is the dataset")                                       \
+      "shell command after shutdown; %b, %s and %x as in -run-at-save")                        \
     X(log_file, "log-file", TEXT, "none", "FILE",                                              \
       "file for messages; empty: standard error; none: only in the profile")                   \
     X(quiet, "quiet", BOOL, "no", "",                                                          \

@@ -18,6 +18,7 @@
  *   sig=15  the process gets this signal                  for=FILE  wait until there is such a file
  *   own=15  the host handles this signal: it prints and ends with status 40
  *   [a   a request of the endpoint a begins               ]    it ends        ]!  it fails
+ *   fork  a child plays the rest, and then the process itself does
  *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "qprof.h"
@@ -116,6 +118,8 @@ static bool play_signal(const char *word)
     else if (strncmp(word, "for=", 4) == 0)
         while (access(word + 4, F_OK) != 0)
             usleep(1000);
+    else if (strcmp(word, "fork") == 0)
+        waitpid(fork(), NULL, 0);
     else
         return false;
     return true;

@@ -101,8 +101,19 @@ bool qp_save_has_data(void);
  * left */
 int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label);
 
-/* Run a shell command and wait; its status is logged. */
-void qp_save_run(const char *pattern, const char *file);
+/* ---- after a save: after_save.c ---------------------------------------------------------- */
+
+typedef struct {
+    const char *path;   /* its file, or the live file that remains */
+    uint32_t number;    /* that its name was made with */
+    uint32_t n_threads; /* that it has at least */
+    bool is_written, is_last;
+} qp_saved;
+
+/* Write the summary and export files of a dataset, and run the commands that follow a save. It waits for them. */
+void qp_after_save(const qp_saved *saved);
+/* qp_config_tell(), set once a process. */
+extern void (*qp_after_save_tell)(const char *text, bool is_left_to_run);
 
 /* ---- contexts: contexts.c ---------------------------------------------------------------- */
 

@@ -129,7 +129,8 @@ static bool save(const char *name, const char *label)
     if (!qp_save_has_data())
         return false;
     qp_clock_calibrate();
-    int code = qp_output_name(name, qp_recorder.n_datasets, path, sizeof path, &error);
+    qp_saved saved = {path, qp_recorder.n_datasets, qp_load(&h->n_threads), true, false};
+    int code = qp_output_name(name, saved.number, path, sizeof path, &error);
     if (!code && qp_output_check(path, &error) != 0)
         code = QPROF_E_IO;
     if (!code)
@@ -144,7 +145,7 @@ static bool save(const char *name, const char *label)
     qp_event_later(QP_EVENT_SAVE, 0);
     qp_recorder.has_saved = true;
     h->dataset++; /* later annotations belong to the next one */
-    qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_save), path);
+    qp_after_save(&saved);
     if (qp_recorder.options.number[QP_OPT_clear_on_save])
         clear();
     return true;

@@ -269,6 +269,7 @@ static bool begin_process(void)
     qp_on_os_thread_begin = begin_os_thread;
     qp_perform = qp_worker_perform;
     qp_worker_on_bell = qp_config_answer;
+    qp_after_save_tell = qp_config_tell;
     if (!page && !(page = qp_pages_take(4096)))
         return false;
     qp_system_wipe_on_fork(page, 4096);
@@ -510,7 +511,8 @@ static void tell_loss(const char *path, int why)
     qp_config_tell(line.text, *live != '\0');
 }
 
-static void seal(bool at_exit_handler, char *path, size_t n_bytes)
+/* @return false: no dataset; path: the live file that remains, or "" */
+static bool seal(bool at_exit_handler, char *path, size_t n_bytes)
 {
     qp_head *h = qp_recorder_head();
     qp_error error = {0};
@@ -521,7 +523,7 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
         if (qp_recorder.has_entries || qp_recorder.has_saved || qp_recorder.is_child) {
             if (qp_recorder.space.map.path[0])
                 unlink(qp_recorder.space.map.path);
-            return;
+            return false;
         }
         qp_count(&qp_recorder.space, QP_D_no_events);
     }
@@ -533,11 +535,12 @@ static void seal(bool at_exit_handler, char *path, size_t n_bytes)
         tell_loss(path[0] ? path : error.text, errno);
         qp_publish(&h->state, QP_SEALED);
         snprintf(path, n_bytes, "%s", qp_recorder.space.map.path);
-        return;
+        return false;
     }
     qp_recorder.n_datasets++;
     if (qp_recorder.space.map.path[0])
         unlink(qp_recorder.space.map.path);
+    return true;
 }
 
 void qp_recorder_end(bool at_exit_handler)
@@ -569,12 +572,12 @@ void qp_recorder_end(bool at_exit_handler)
         stop_traces();
         if (qp_recorder.had_counters && !qp_recorder.has_counters && qp_recorder.has_entries)
             qp_host_note(QP_HOST_earlier_counters, NULL, 0, 0, 0);
-        seal(at_exit_handler, path, sizeof path);
+        qp_saved saved = {path, qp_recorder.n_datasets, qp_recorder_head()->n_threads, false,
+                          true};
+        saved.is_written = seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
         if (path[0])
-            qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_save), path);
-        if (path[0])
-            qp_save_run(qp_option_text(&qp_recorder.options, QP_OPT_run_at_exit), path);
+            qp_after_save(&saved);
         qp_perf_detach(); /* other threads: when they end, or are measured again */
         qp_mapping_detach(&qp_recorder.space.map);
         qp_publish(qp_state_word, QP_STATE_CLOSED);

@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/os/clock.h"
@@ -519,24 +517,4 @@ int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *la
         return 0;
     unlink(temporary);
     return QPROF_E_IO;
-}
-
-void qp_save_run(const char *pattern, const char *file)
-{
-    char command[QP_PATH_MAX];
-    char shell[] = "/bin/sh", flag[] = "-c";
-    char *const args[] = {shell, flag, command, NULL};
-    pid_t pid;
-    int status = 0;
-    if (!pattern[0])
-        return;
-    if (!qp_output_command(pattern, file, command, sizeof command) ||
-        posix_spawn(&pid, shell, NULL, NULL, args, environ) != 0) {
-        qp_recorder_log("cannot run: %.200s", pattern);
-        return;
-    }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    qp_recorder_log("ran with status %d: %.200s",
-                    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), command);
 }

@@ -30,8 +30,19 @@ void qp_output_begin(void)
 
 typedef enum { EXPAND_OK, EXPAND_UNKNOWN, EXPAND_LONG } expansion;
 
-static expansion expand(const char *pattern, uint32_t dataset, const char *file, char *out,
-                        size_t n_bytes, const char **bad)
+/* @return NULL: not the letter of a file */
+static const char *file_of(const qp_output_files *files, char letter)
+{
+    if (!files)
+        return NULL;
+    return letter == 'b'   ? files->dataset
+           : letter == 's' ? files->summary
+           : letter == 'x' ? files->export
+                           : NULL;
+}
+
+static expansion expand(const char *pattern, uint32_t dataset, const qp_output_files *files,
+                        char *out, size_t n_bytes, const char **bad)
 {
     qp_name_facts facts = {.program = qp_recorder.program,
                            .program_path = qp_recorder.program_path,
@@ -45,8 +56,8 @@ static expansion expand(const char *pattern, uint32_t dataset, const char *file,
         char value[QP_PATH_MAX] = {*pattern++, '\0'};
         if (value[0] == '%' && *pattern == '%') {
             pattern++;
-        } else if (value[0] == '%' && *pattern == 'b' && file) {
-            snprintf(value, sizeof value, "%s", file);
+        } else if (value[0] == '%' && file_of(files, *pattern)) {
+            snprintf(value, sizeof value, "%s", file_of(files, *pattern));
             pattern++;
         } else if (value[0] == '%') {
             *bad = pattern;
@@ -111,11 +122,11 @@ int qp_output_trace_name(char *out, size_t n_bytes, qp_error *error)
     return 0;
 }
 
-bool qp_output_command(const char *pattern, const char *dataset_file, char *out, size_t n_bytes)
+bool qp_output_command(const char *pattern, uint32_t dataset, const qp_output_files *files,
+                       char *out, size_t n_bytes)
 {
     const char *bad;
-    return expand(pattern, qp_recorder.n_datasets, dataset_file, out, n_bytes, &bad) ==
-           EXPAND_OK;
+    return expand(pattern, dataset, files, out, n_bytes, &bad) == EXPAND_OK;
 }
 
 int qp_output_check(const char *path, qp_error *error)

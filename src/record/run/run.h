@@ -185,9 +185,14 @@ int qp_output_name(const char *pattern, uint32_t dataset, char *out, size_t n_by
 /* Expand the name of a trace: that of the next dataset with the suffix .qtrace. */
 int qp_output_trace_name(char *out, size_t n_bytes, qp_error *error);
 
-/* Expand a command; %b is the dataset's file. @return false: too long, or unknown conversion */
-bool qp_output_command(const char *pattern, const char *dataset_file, char *out,
-                       size_t n_bytes);
+/* What %b, %s and %x of a command are. */
+typedef struct {
+    const char *dataset, *summary, *export;
+} qp_output_files;
+
+/* Expand a command about a dataset. @return false: too long, or unknown conversion */
+bool qp_output_command(const char *pattern, uint32_t dataset, const qp_output_files *files,
+                       char *out, size_t n_bytes);
 
 /* Check that a file can be made there. @return 0, or an errno value with the reason in
  * *error */
