@@ -158,8 +158,8 @@ static int lib_request(lua_State *L)
     int has_trace = read_traceparent(parent, n, trace, span), has_handler = L->errfunc != 0;
     luaL_checkany(L, FUNCTION - 1);
     if (has_handler) {
-        setobjs2s(L, L->top, restorestack(L, L->errfunc));
-        L->top++;
+        setobjs2s(L, qlua_top(L), restorestack(L, L->errfunc));
+        qlua_top(L)++;
     } else {
         lua_pushnil(L);
     }
