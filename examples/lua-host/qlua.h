@@ -46,6 +46,8 @@ LUAI_FUNC int qlua_is_recording;
 LUAI_FUNC int qlua_is_polling; /* samples are taken from Lua's own stack */
 LUAI_FUNC int qlua_is_apart;   /* calls are polled, traced or gated: not reported as usual */
 LUAI_FUNC int qlua_is_tracing; /* both ends of calls are reported */
+LUAI_FUNC int qlua_is_keeping; /* -tail-calls=keep */
+LUAI_FUNC int qlua_is_special; /* either of them: entries and exits are out of line */
 LUAI_FUNC int qlua_is_brief;   /* coverage of functions: no jumps are counted */
 LUAI_FUNC int qlua_is_telling; /* the blocks of samples */
 LUAI_FUNC const uint32_t *qlua_changes;               /* see qprof_changes() */
@@ -112,6 +114,10 @@ LUAI_FUNC void qlua_poll_collected(const qlua_collection *it);
 /** The collector has ended: see whether the frame on top is still to be counted as before. */
 LUAI_FUNC void qlua_gated_collected(lua_State *L);
 
+/** A frame begins, or ends, while qlua_is_special. */
+LUAI_FUNC void qlua_special_entry(lua_State *L, CallInfo *ci, size_t method);
+LUAI_FUNC void qlua_special_exit(lua_State *L, CallInfo *ci, StkId results, int n_results);
+
 /** Trace a call from both of its ends; its arguments follow its function on the stack. */
 LUAI_FUNC void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method);
 LUAI_FUNC void qlua_trace_tail(lua_State *L, CallInfo *ci);
@@ -125,8 +131,10 @@ LUAI_FUNC void qlua_change(lua_State *L, CallInfo *aside);
 LUAI_FUNC int qlua_leaves_loop(lua_State *L, CallInfo *ci);
 /** Counting of a frame ends, or begins, in the middle of a block. */
 LUAI_FUNC void qlua_turn(CallInfo *ci);
-/** A tail call replaced the frame. */
-LUAI_FUNC void qlua_gated_tail(lua_State *L, CallInfo *ci);
+/** A tail call replaced the frame.
+ * @param from  the function that made it @param pc  after the call */
+LUAI_FUNC void qlua_gated_tail(lua_State *L, CallInfo *ci, const Proto *from,
+                               const Instruction *pc);
 
 /** luaV_execute, seven times: reports calls; asks whether samples wait; reports calls and counts
  * entries and taken jumps; only counts; reports and counts where a gate is open; only counts
@@ -170,6 +178,8 @@ static inline void qlua_begin_thread(lua_State *L)
     L->qnoted = 0;
     L->qfrom = NULL;
     L->base_ci.qtoken = 0;
+    L->base_ci.qkept = 0;
+    L->qkeep = NULL;
 }
 
 /** A coroutine is created by what runs in L. */
@@ -245,8 +255,8 @@ static inline void qlua_entry_lua(lua_State *L, CallInfo *ci)
     Proto *p = ci_func(ci)->p;
     size_t method = l_likely(p->qid) ? p->qid : qlua_code_method(L, ci, p);
 #if QLUA_LOOP == 5
-    if (l_unlikely(qlua_is_tracing)) {
-        qlua_trace_entry(L, ci, method);
+    if (l_unlikely(qlua_is_special)) {
+        qlua_special_entry(L, ci, method);
         return;
     }
 #elif QLUA_LOOP == 7
@@ -334,16 +344,16 @@ static inline int qlua_count_entry(lua_State *L, CallInfo *ci)
 static inline void qlua_exit_with(lua_State *L, CallInfo *ci, const Instruction *pc,
                                   StkId results, int n_results)
 {
-    if (l_unlikely(qlua_is_tracing)) {
+    if (l_unlikely(qlua_is_special)) {
         ci->u.l.savedpc = pc;
-        qlua_trace_exit(L, ci, results, n_results);
+        qlua_special_exit(L, ci, results, n_results);
     } else if (l_likely(ci->qtoken)) {
         qlua_exit(L, ci);
     }
     qlua_look(L, ci);
 }
 
-#define qlua_entry_tail(L, ci) qlua_gated_tail(L, ci)
+#define qlua_entry_tail(L, ci) qlua_gated_tail(L, ci, cl->p, pc)
 
 #else
 

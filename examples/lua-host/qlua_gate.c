@@ -18,10 +18,12 @@ void qlua_turn(CallInfo *ci)
     ci->qshut = !ci->qshut;
 }
 
-void qlua_gated_tail(lua_State *L, CallInfo *ci)
+void qlua_gated_tail(lua_State *L, CallInfo *ci, const Proto *from, const Instruction *pc)
 {
     if (ci->qtoken == 0)
         qlua_entry_lua(L, ci);
+    else if (qlua_is_keeping && qlua_keep_tail(L, ci, from, pc))
+        return;
     else if (qlua_is_tracing)
         qlua_trace_tail(L, ci);
     else
@@ -30,8 +32,8 @@ void qlua_gated_tail(lua_State *L, CallInfo *ci)
 
 void qlua_gated_leave(lua_State *L, CallInfo *ci, StkId results, int n_results)
 {
-    if (qlua_is_tracing)
-        qlua_trace_exit(L, ci, results, n_results);
+    if (qlua_is_special)
+        qlua_special_exit(L, ci, results, n_results);
     else if (ci->qtoken)
         qlua_exit(L, ci);
     if (G(L)->qgated)
@@ -53,6 +55,7 @@ static void adopt_frames(lua_State *L)
 {
     for (CallInfo *ci = L->ci; ci != &L->base_ci; ci = ci->previous) {
         ci->qshut = 0;
+        ci->qkept = 0;
         if (!L->qon)
             ci->qtoken = 0;
         if (isLua(ci))

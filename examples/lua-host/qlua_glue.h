@@ -94,6 +94,32 @@ LUAI_FUNC void qlua_context_forget(lua_State *L);
 LUAI_FUNC void qlua_poll_call(lua_State *L, StkId func, int n_results);
 /** Values of arguments and results are traced. */
 LUAI_FUNC int qlua_has_values;
+/** A function is called whose arguments follow it on the stack. @param line  of the call; 0: unknown */
+LUAI_FUNC void qlua_trace_call(lua_State *L, const CallInfo *ci, size_t method, int line);
+/** The line of the instruction before `pc`; 0: unknown. */
+LUAI_FUNC int qlua_line_before(const Proto *p, const Instruction *pc);
+
+/* ---- qlua_keep.c ------------------------------------------------------------------------- */
+
+/* The frame of a function that has made a tail call. */
+typedef struct {
+    qprof_token token;
+    size_t method;
+    int line; /* of the call, while calls are traced; 0: unknown */
+} qlua_kept;
+
+LUAI_FUNC int qlua_keep_is_wanted(void);
+/** A tail call replaced the frame: keep what it was. @return 0: not kept, and nothing was reported
+ * @param from  the function that made the call @param pc  after the call */
+LUAI_FUNC int qlua_keep_tail(lua_State *L, CallInfo *ci, const Proto *from,
+                             const Instruction *pc);
+/** Take the innermost kept frame of a frame that has some. */
+LUAI_FUNC qlua_kept qlua_keep_pop(lua_State *L, CallInfo *ci);
+/** The frames above `to` end by an error. */
+LUAI_FUNC void qlua_keep_unwind(lua_State *L, const CallInfo *to);
+LUAI_FUNC void qlua_keep_free(lua_State *L);
+/** Note in the profile how many tail calls were not kept. */
+LUAI_FUNC void qlua_keep_finish(void);
 
 /* ---- qlua_cost.c ------------------------------------------------------------------------- */
 

@@ -24,6 +24,8 @@ int qlua_has_lines;
 int qlua_is_covering;
 int qlua_is_apart;
 int qlua_is_tracing;
+int qlua_is_keeping;
+int qlua_is_special;
 int qlua_is_brief;
 int qlua_is_telling;
 const uint32_t *qlua_changes;
@@ -61,6 +63,7 @@ static void finish(void)
         qlua_states_visit(qlua_note_state, 0);
     if (qlua_is_covering)
         qlua_cover_unloaded();
+    qlua_keep_finish();
 }
 
 /* Memory was allocated: if a Lua function is on top, its saved pc tells the block. While Lua moves the
@@ -147,11 +150,13 @@ static void start(int argc, char **argv, int script)
         qlua_cover_open();
     qlua_changes = qprof_changes();
     qlua_is_brief = qlua_is_covering && !qlua_has_lines;
+    int is_keeping = !(wants & QPROF_WANT_ALONE) && qlua_keep_is_wanted();
     int is_counting =
-        (wants & (QPROF_WANT_BLOCKS | QPROF_WANT_ALONE | tracing)) && qlua_code_open_scratch();
+        (is_keeping || (wants & (QPROF_WANT_BLOCKS | QPROF_WANT_ALONE | tracing))) &&
+        qlua_code_open_scratch();
     if (atexit(finish) != 0)
         is_counting = 0;
-    if (is_counting && (wants & (QPROF_WANT_GATE | tracing))) {
+    if (is_counting && (is_keeping || (wants & (QPROF_WANT_GATE | tracing)))) {
         qlua_choose_loop();
         return;
     }
@@ -186,6 +191,8 @@ void qlua_choose_loop(void)
     qlua_is_telling = 0;
     qlua_has_values = (wants & QPROF_WANT_PARAMETERS) != 0;
     qlua_is_tracing = (wants & tracing) != 0;
+    qlua_is_keeping = qlua_keep_is_wanted();
+    qlua_is_special = qlua_is_tracing || qlua_is_keeping;
     qlua_is_apart = 1;
     qlua_loop = qlua_execute_gated;
 }
@@ -246,8 +253,8 @@ static __attribute__((noinline)) void call_c_gated(lua_State *L, CallInfo *ci, l
 {
     if (qlua_is_telling)
         qlua_sample_frame(L, ci->previous);
-    if (qlua_is_tracing)
-        qlua_trace_entry(L, ci, qlua_cfunction_method(L, f));
+    if (qlua_is_special)
+        qlua_special_entry(L, ci, qlua_cfunction_method(L, f));
     else
         qlua_call_c(L, ci, f);
 }
@@ -271,8 +278,8 @@ static __attribute__((noinline)) void call_gated(lua_State *L, StkId func, int n
     ci->callstatus |= CIST_FRESH;
     if (qlua_is_telling)
         qlua_sample_frame(L, ci->previous);
-    if (qlua_is_on(L) && qlua_is_tracing)
-        qlua_trace_entry(L, ci, qlua_frame_method(L, ci));
+    if (qlua_is_on(L) && qlua_is_special)
+        qlua_special_entry(L, ci, qlua_frame_method(L, ci));
     else if (qlua_is_on(L))
         qlua_entry_lua(L, ci);
     qlua_execute(L, ci);
@@ -298,6 +305,8 @@ void qlua_unwind(lua_State *L, CallInfo *to)
 {
     if (qlua_is_counting())
         qlua_note_frames(L, to, 0);
+    if (L->qkeep)
+        qlua_keep_unwind(L, to);
     if (to == &L->base_ci)
         L->qnoted = 0; /* nothing is left of what was noted */
     if (!L->qon || !L->qstack.th->gate)
@@ -366,6 +375,7 @@ void qlua_free_thread(lua_State *L)
     if (qlua_is_counting())
         qlua_note_frames(L, &L->base_ci, 0);
     qlua_context_forget(L);
+    qlua_keep_free(L);
     qprof_stack_end(&G(L)->qvm, &L->qstack);
 }
 

@@ -16,14 +16,16 @@ enum { VALUES_MAX = 16, VALUE_BYTES = 128 };
 
 int qlua_has_values;
 
+int qlua_line_before(const Proto *p, const Instruction *pc)
+{
+    int line = luaG_getfuncline(p, pcRel(pc, p));
+    return line > 0 ? line : 0;
+}
+
 /* The current line of a frame; 0: none. */
 static int line_of(const CallInfo *ci)
 {
-    if (!isLua(ci))
-        return 0;
-    const Proto *p = ci_func(ci)->p;
-    int line = luaG_getfuncline(p, pcRel(ci->u.l.savedpc, p));
-    return line > 0 ? line : 0;
+    return isLua(ci) ? qlua_line_before(ci_func(ci)->p, ci->u.l.savedpc) : 0;
 }
 
 /* A string in quotes; a long one is cut. */
@@ -84,13 +86,18 @@ static void trace_results(StkId first, int n)
     }
 }
 
+void qlua_trace_call(lua_State *L, const CallInfo *ci, size_t method, int line)
+{
+    if (qlua_has_values)
+        trace_parameters(qlua_func(ci) + 1, qlua_top(L));
+    qprof_trace_call(method, line);
+}
+
 void qlua_trace_entry(lua_State *L, CallInfo *ci, size_t method)
 {
     if (ci->previous->qtoken == 0)
         qprof_begin(&L->qstack);
-    if (qlua_has_values)
-        trace_parameters(qlua_func(ci) + 1, qlua_top(L));
-    qprof_trace_call(method, line_of(ci->previous));
+    qlua_trace_call(L, ci, method, line_of(ci->previous));
     qlua_entry(L, ci, method);
 }
 
@@ -99,22 +106,25 @@ void qlua_trace_tail(lua_State *L, CallInfo *ci)
 {
     size_t method = qlua_frame_method(L, ci);
     qprof_token_leave(L->qstack.th, ci->qtoken);
-    if (qlua_has_values)
-        trace_parameters(qlua_func(ci) + 1, qlua_top(L));
-    qprof_trace_call(method, line_of(ci->previous));
+    qlua_trace_call(L, ci, method, line_of(ci->previous));
     qlua_entry(L, ci, method);
 }
 
 void qlua_trace_exit(lua_State *L, CallInfo *ci, StkId results, int n_results)
 {
     const CallInfo *caller = ci->previous;
-    size_t method = qlua_frame_method(L, ci);
-    if (isLua(ci))
-        qprof_trace_line(line_of(ci));
-    if (qlua_has_values)
-        trace_results(results, n_results);
-    qprof_token_leave(L->qstack.th, ci->qtoken);
-    qprof_trace_return(method, line_of(caller));
+    qlua_kept ended = {ci->qtoken, qlua_frame_method(L, ci), line_of(ci)};
+    for (int is_last = 0, is_lua = isLua(ci) != 0; !is_last; is_lua = 1) {
+        is_last = ci->qkept == 0;
+        qlua_kept next = is_last ? (qlua_kept){0, 0, line_of(caller)} : qlua_keep_pop(L, ci);
+        if (is_lua)
+            qprof_trace_line(ended.line);
+        if (qlua_has_values)
+            trace_results(results, n_results);
+        qprof_token_leave(L->qstack.th, ended.token);
+        qprof_trace_return(ended.method, next.line);
+        ended = next;
+    }
     if (caller->qtoken == 0)
         qprof_end(&L->qstack);
 }

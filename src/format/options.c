@@ -48,6 +48,7 @@ static const uint8_t foreign[] = {
     QP_OPT_save_thread_data,
     QP_OPT_trace_output,
     QP_OPT_max_route_depth,
+    QP_OPT_tail_calls,
     QP_OPT_trace_buffer,
     QP_OPT_trace_memory,
     QP_OPT_trace_limit,

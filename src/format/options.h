@@ -101,6 +101,9 @@
       "bytes and objects that each call path allocates and frees, of hosts that report them")  \
     X(record_data, "record-data", BOOL, "yes", "",                                             \
       "recording from the start; calls may change it later")                                   \
+    X(tail_calls, "tail-calls", WORD, "replace", "replace|keep",                               \
+      "what a tail call of Lua does to the frame of its caller; keep: it stays until the "     \
+      "callee returns, at most 200 in a chain")                                                \
     X(record_min_max, "record-min-max", BOOL, "yes", "",                                       \
       "minimum and maximum of every method in reports")                                        \
     X(unknown_exit, "unknown-exit", WORD, "unroll", "unroll|ignore",                           \

@@ -3,8 +3,8 @@
 #
 # By hand: the suite is no part of this project and writes into DIR. Portable tests, then the
 # complete ones (_port), each not recorded, with -time=exact, adaptive and none, with coverage of
-# lines, of functions, and with both; every profile that any of the processes leaves must pass `qprof check`. SUITE_MODES
-# and SUITE_KINDS choose.
+# lines, of functions, with both, with frames kept by tail calls alone, with coverage and with samples; every profile that
+# any of the processes leaves must pass `qprof check`. SUITE_MODES and SUITE_KINDS choose.
 set -eu
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
 
@@ -36,6 +36,8 @@ run_suite() {
     coverage) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=coverage" ;;
     functions) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=coverage -collection-granularity=function" ;;
     both) export QPROF="-output=$work/profiles/%p.%n.qprof -collect=profile,coverage" ;;
+    kept) export QPROF="-output=$work/profiles/%p.%n.qprof -tail-calls=keep" ;;
+    kept_*) export QPROF="-output=$work/profiles/%p.%n.qprof -tail-calls=keep -collect=${mode#kept_}" ;;
     *) export QPROF="-output=$work/profiles/%p.%n.qprof -time=$mode" ;;
     esac
     began=$(date +%s.%N)
@@ -55,12 +57,12 @@ run_suite() {
         }
     done
     [ "$result" = ok ] || { failed=1; tail -n 20 "$work/out"; }
-    printf '%-9s %-9s %7.2f s  %3d profiles  %s\n' "$kind" "$mode" "$took" "$n" "$result"
+    printf '%-9s %-21s %7.2f s  %3d profiles  %s\n' "$kind" "$mode" "$took" "$n" "$result"
     rm -rf "$work/profiles"
 }
 
 for kind in ${SUITE_KINDS:-portable complete}; do
-    for mode in ${SUITE_MODES:-off none adaptive exact coverage functions both}; do
+    for mode in ${SUITE_MODES:-off none adaptive exact coverage functions both kept kept_profile,coverage kept_samples}; do
         run_suite "$kind" "$mode"
     done
 done
