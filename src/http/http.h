@@ -25,7 +25,7 @@ typedef struct {
     char text[QP_HTTP_TARGET_BYTES + 1]; /* of all of these */
 } qp_http_request;
 
-/** Read the target of a request: "/path?key=value&...".
+/** Read the target of a request: "/path?key=value&...", with at most QP_HTTP_PAIRS_MOST pairs.
  * @param why  receives what is wrong with it, static text
  * @return 200, 400 or 414 */
 unsigned qp_http_request_read(qp_http_request *r, const char *target, const char **why);
@@ -52,6 +52,7 @@ typedef struct {
     const char *token;  /* that requests need; NULL: none */
     const qp_http_route *routes;
     uint64_t max_memory; /* bytes that a process which answers may take */
+    uint64_t max_unread; /* bytes of all answers that clients have not taken yet */
     /** Write the answer to standard output, and return its status. Called in a process of its own. */
     unsigned (*answer)(void *to, const qp_http_route *route, const qp_http_request *r);
     void (*ready)(void *to, const char *address); /* "http://127.0.0.1:8080/" */

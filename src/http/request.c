@@ -50,13 +50,18 @@ static bool decode(char *text)
     return true;
 }
 
-static bool read_pair(qp_http_request *r, char *text)
+static bool read_pair(qp_http_request *r, char *text, const char **why)
 {
     char *equals = strchr(text, '=');
     if (!*text)
         return true;
-    if (!equals || r->n_pairs == QP_HTTP_PAIRS_MOST)
+    *why = "after '?' expected NAME=VALUE&NAME=VALUE, with %XX for other bytes than NUL";
+    if (!equals)
         return false;
+    if (r->n_pairs == QP_HTTP_PAIRS_MOST) {
+        *why = "too many parameters: at most 100";
+        return false;
+    }
     *equals = '\0';
     r->pairs[r->n_pairs++] = (qp_http_pair){text, equals + 1};
     return decode(text) && decode(equals + 1);
@@ -82,9 +87,8 @@ unsigned qp_http_request_read(qp_http_request *r, const char *target, const char
     *why = "not a path of this server";
     if (!is_path(r->path))
         return BAD;
-    *why = "after '?' expected NAME=VALUE&NAME=VALUE, with %XX for other bytes than NUL";
     while (rest)
-        if (!read_pair(r, strsep(&rest, "&")))
+        if (!read_pair(r, strsep(&rest, "&"), why))
             return BAD;
     return GOOD;
 }

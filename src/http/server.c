@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -21,14 +22,18 @@ enum {
     CONNECTIONS_MOST = 64,
     WORKERS_MOST = 4, /* processes at once */
     HEAVY_MOST = 2,   /* of these, for routes that are not light */
-    CONNECTION_BYTES = 24 << 10,
+    CROWD = CONNECTIONS_MOST / 2,
+    /* of the longest target with nothing but parameters, for each of which the library has a record, and of headers */
+    CONNECTION_BYTES = 384 << 10,
     /* seconds */
-    REQUEST_MOST = 10, /* from the connection to the end of the request */
-    WAIT_MOST = 60,    /* until a worker is free */
-    SEND_MOST = 300    /* until the client has all of the answer */
+    REQUEST_MOST = 10,   /* from the connection to the end of the request */
+    REQUEST_CROWDED = 2, /* the same, while more than CROWD connections are open */
+    WAIT_MOST = 60,      /* until a worker is free */
+    SEND_MOST = 300      /* until the client has all of the answer */
 };
 
-typedef enum { FREE, READING, WAITING, RUNNING, ANSWERED, SENDING } exchange_state;
+/* LEAVING: another connection has its place, as soon as the library has closed it. */
+typedef enum { FREE, READING, LEAVING, WAITING, RUNNING, ANSWERED, SENDING } exchange_state;
 
 /* A connection, and its one request. */
 typedef struct {
@@ -36,7 +41,9 @@ typedef struct {
     struct MHD_Connection *connection;
     int socket;
     uint64_t until; /* monotonic ns: the end of what its state may take */
-    uint64_t order; /* of requests */
+    uint64_t order; /* of connections, later of requests */
+    uint64_t
+        n_unread; /* bytes of an answer that lie in a file until the client has all of it */
     const qp_http_route *route;
     qp_http_request request;
     unsigned status; /* of the request, later of the answer */
@@ -49,7 +56,7 @@ typedef struct {
     struct MHD_Daemon *daemon;
     qp_http_sockets sockets;
     exchange *all; /* [CONNECTIONS_MOST] */
-    uint64_t n_requests;
+    uint64_t n_orders;
     sigset_t mask; /* of signals, before the server took its own */
     int signals;
 } server;
@@ -108,11 +115,24 @@ static enum MHD_Result refuse(exchange *e, unsigned status, const char *why)
         "text/plain; charset=utf-8");
 }
 
-static enum MHD_Result send_answer(exchange *e)
+static uint64_t n_unread(const server *s)
+{
+    uint64_t n = 0;
+    for (const exchange *e = s->all; e < s->all + CONNECTIONS_MOST; e++)
+        n += e->n_unread; /* a file has less than 2 GiB */
+    return n;
+}
+
+static enum MHD_Result send_answer(const server *s, exchange *e)
 {
     struct stat st;
     if (e->worker.body < 0 || fstat(e->worker.body, &st) != 0)
         return refuse(e, MHD_HTTP_SERVICE_UNAVAILABLE, e->why);
+    if (n_unread(s) + (uint64_t)st.st_size > s->service->max_unread)
+        return refuse(e, MHD_HTTP_SERVICE_UNAVAILABLE,
+                      "busy: answers that have not been read yet fill the room for answers "
+                      "(--max-unread); try again later, or choose less");
+    e->n_unread = (uint64_t)st.st_size;
     struct MHD_Response *r =
         MHD_create_response_from_fd64((uint64_t)st.st_size, e->worker.body);
     if (r)
@@ -140,12 +160,27 @@ static bool has_body(const exchange *e)
     return (n && strcmp(n, "0") != 0) || header_of(e, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
+static enum MHD_Result count_host(void *to, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
+{
+    unsigned *n = to;
+    (void)kind, (void)value;
+    *n += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+    return MHD_YES;
+}
+
 /* @return the status with which it is refused, and e->why; 0: it is to be answered */
 static unsigned admit(const server *s, exchange *e, const char *method)
 {
     const char *token = s->service->token, *host = header_of(e, MHD_HTTP_HEADER_HOST);
     const char *of_target = e->why;
-    e->why = "this server is asked by another name than localhost, 127.0.0.1 or [::1]";
+    unsigned n_hosts = 0;
+    MHD_get_connection_values(e->connection, MHD_HEADER_KIND, count_host, &n_hosts);
+    e->why = "the request has two Host headers";
+    if (n_hosts > 1)
+        return MHD_HTTP_BAD_REQUEST;
+    e->why = "ask this server as localhost, 127.0.0.1 or [::1]: it answers to no other name "
+             "unless it has a token (--token-file)";
     if (!host || (!token && !qp_http_host_is_local(host)))
         return MHD_HTTP_MISDIRECTED_REQUEST;
     e->why = "the token is needed, as \"Authorization: Bearer TOKEN\" or as a password";
@@ -189,14 +224,14 @@ static enum MHD_Result take_request(void *to, struct MHD_Connection *connection,
     server *s = to;
     exchange *e = *context;
     (void)connection, (void)url, (void)version, (void)upload, (void)n_upload;
-    if (!e)
+    if (!e || e->state == LEAVING)
         return MHD_NO;
     if (e->state == ANSWERED)
-        return send_answer(e);
+        return send_answer(s, e);
     const unsigned status = admit(s, e, method);
     if (status)
         return refuse(e, status, e->why);
-    e->order = s->n_requests++;
+    e->order = s->n_orders++;
     enter(e, WAITING, WAIT_MOST);
     MHD_suspend_connection(connection);
     return MHD_YES;
@@ -217,12 +252,14 @@ static void take_connection(void *to, struct MHD_Connection *connection, void **
             return;
         e->connection = connection;
         e->socket = info->connect_fd;
+        e->order = s->n_orders++;
         e->worker = (qp_http_worker){.body = -1};
         enter(e, READING, REQUEST_MOST);
         *context = e;
     } else if (e) {
         if (e->worker.body >= 0)
             close(e->worker.body);
+        e->n_unread = 0;
         e->state = FREE;
     }
 }
@@ -276,14 +313,23 @@ static void start_workers(const server *s)
     }
 }
 
+static size_t count_open(const server *s)
+{
+    size_t n = 0;
+    for (const exchange *e = s->all; e < s->all + CONNECTIONS_MOST; e++)
+        n += e->state != FREE;
+    return n;
+}
+
 /* What takes too long ends. @return whether there is anything */
 static bool end_late(const server *s)
 {
-    const uint64_t now = qp_clock_monotonic();
-    bool is_busy = false;
+    const uint64_t now = qp_clock_monotonic(), second_ns = 1000000000;
+    const size_t n_open = count_open(s);
     for (exchange *e = s->all; e < s->all + CONNECTIONS_MOST; e++) {
-        is_busy |= e->state != FREE;
-        if (e->state == FREE || now < e->until)
+        const bool is_hurried = e->state == READING && n_open > CROWD;
+        const uint64_t less = is_hurried ? (REQUEST_MOST - REQUEST_CROWDED) * second_ns : 0;
+        if (e->state == FREE || now < e->until - less)
             continue;
         if (e->state == WAITING) {
             e->why = "other requests took too long; try again";
@@ -295,7 +341,7 @@ static bool end_late(const server *s)
             shutdown(e->socket, SHUT_RDWR);
         }
     }
-    return is_busy;
+    return n_open > 0;
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -320,12 +366,34 @@ static int timeout_of(const server *s, bool is_busy)
     return ms < LOOK_MS ? (int)ms : LOOK_MS;
 }
 
+/* The oldest connection whose request is not complete. Who asks at once is never long among them. */
+static exchange *oldest_idle(const server *s)
+{
+    exchange *oldest = NULL;
+    for (exchange *e = s->all; e < s->all + CONNECTIONS_MOST; e++)
+        if (e->state == READING && (!oldest || e->order < oldest->order))
+            oldest = e;
+    return oldest;
+}
+
+/* A new connection is there: take it, or have the oldest idle one leave, after which the next turn takes it. */
+static void take_new(const server *s, int listening)
+{
+    if (count_open(s) < CONNECTIONS_MOST) {
+        accept_from(s, listening);
+        return;
+    }
+    exchange *e = oldest_idle(s);
+    if (!e)
+        return;
+    shutdown(e->socket, SHUT_RDWR);
+    enter(e, LEAVING, 0);
+}
+
+/* Is there a place, or a connection that can leave? */
 static bool has_room(const server *s)
 {
-    for (const exchange *e = s->all; e < s->all + CONNECTIONS_MOST; e++)
-        if (e->state == FREE)
-            return true;
-    return false;
+    return count_open(s) < CONNECTIONS_MOST || oldest_idle(s);
 }
 
 /* Wait for something to do, and do it. @return false: a signal came */
@@ -355,7 +423,7 @@ static bool turn(const server *s, int library)
             finish(running[i]);
     for (size_t i = first_socket; i < n; i++)
         if (wait[i].revents)
-            accept_from(s, wait[i].fd);
+            take_new(s, wait[i].fd);
     MHD_run(s->daemon);
     return true;
 }

@@ -21,6 +21,8 @@ struct qp_store {
 
 /* ---- the database: store.c --------------------------------------------------------------- */
 
+/* Note for qp_store_has_failed() that an error is about the store. @return false */
+bool qp_store_note_failure(void);
 /* What SQLite says. @return false */
 bool qp_store_fail(const qp_store *s, qp_error *error);
 /* @return false: see error */

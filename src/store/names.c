@@ -86,6 +86,7 @@ static bool read_tables(const unsigned char *at, size_t n_bytes, qp_arena *arena
 
 static bool fail_row(qp_error *error, const char *what, size_t number)
 {
+    qp_store_note_failure();
     return qp_error_fail(error, "damaged: %s %zu is not valid", what, number);
 }
 

@@ -144,6 +144,7 @@ static void end(reading *x)
 
 static bool fail_profile(const qp_store_profile *p, const char *why, qp_error *error)
 {
+    qp_store_note_failure();
     return qp_error_fail(error, "%.200s, profile %lld of the store: %.200s", p->file,
                          (long long)p->number, why);
 }
@@ -245,7 +246,8 @@ static bool place_path(reading *x, size_t i, qp_error *error)
     const bool is_sound = path.thread ? !path.creator || x->has_path[path.creator - 1]
                                       : x->has_path[path.parent] && x->has_method[path.method];
     if (!is_sound)
-        return qp_error_fail(error, "damaged: call path %zu lacks what it names", i + 1);
+        return qp_error_fail(error, "damaged: call path %zu lacks what it names", i + 1) ||
+               qp_store_note_failure();
     if (path.thread) {
         path.creator = path.creator ? x->places[path.creator - 1] + 1 : 0;
     } else {
@@ -347,12 +349,23 @@ static bool check_profile(reading *x, const qp_store_profile *p, qp_error *error
            fail_profile(p, "its sums are not those that it came with", error);
 }
 
+/* What SQLite found, on one line, without its rulers. */
+static bool fail_database(const char *text, qp_error *error)
+{
+    static const char ruler[] = "*** ";
+    const char *line = strncmp(text, ruler, sizeof ruler - 1) == 0 ? strchr(text, '\n') : NULL;
+    qp_error_fail(error, "damaged: SQLite says: %.300s", line ? line + 1 : text);
+    for (char *c = error->text; *c; c++)
+        *c = *c == '\n' ? ' ' : *c;
+    return qp_store_note_failure();
+}
+
 static bool check_database(const qp_store *s, qp_error *error)
 {
     sqlite3_stmt *st = qp_store_prepare(s, "PRAGMA integrity_check(1)", error);
     bool is_good = st && (sqlite3_step(st) == SQLITE_ROW || qp_store_fail(s, error));
     if (is_good && strcmp(qp_store_text(st, 0), "ok") != 0)
-        is_good = qp_error_fail(error, "damaged: %.300s", qp_store_text(st, 0));
+        is_good = fail_database(qp_store_text(st, 0), error);
     sqlite3_finalize(st);
     return is_good;
 }

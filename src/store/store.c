@@ -38,8 +38,22 @@ enum { VERSION = sizeof steps / sizeof *steps };
 
 /* ---- statements ---------------------------------------------------------------------------- */
 
+static bool has_failed;
+
+bool qp_store_note_failure(void)
+{
+    has_failed = true;
+    return false;
+}
+
+bool qp_store_has_failed(void)
+{
+    return has_failed;
+}
+
 bool qp_store_fail(const qp_store *s, qp_error *error)
 {
+    qp_store_note_failure();
     const int code = sqlite3_errcode(s->db) & 0xFF;
     return code == SQLITE_BUSY
                ? qp_error_fail(error, "another command has written to it for a minute")

@@ -24,6 +24,10 @@ typedef enum { QP_STORE_READ, QP_STORE_WRITE } qp_store_access;
 qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *error);
 void qp_store_close(qp_store *s);
 
+/** Whether a store of this process was damaged, or could not be read or written: then an error tells of the store,
+ * and not of what was asked of it. */
+bool qp_store_has_failed(void);
+
 /* ---- importing --------------------------------------------------------------------------- */
 
 typedef enum {

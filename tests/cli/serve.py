@@ -67,6 +67,23 @@ def expect(what, wanted, found):
 
 # ---- actions ------------------------------------------------------------------------------------
 
+def reason(target):
+    """Why it is refused."""
+    code, _, text = ask(target)
+    if text.startswith(b"{"):
+        return code, json.loads(text)["error"]
+    if text.startswith(b"qprof serve: "):
+        return code, text.decode().strip().partition(": ")[2]
+    return code, json.loads(Blocks(text).found["index"])["note"]
+
+
+def refused(wanted, target, pattern):
+    code, why = reason(target)
+    expect(target, wanted, code)
+    assert re.search(pattern, why), why
+    assert "usage" not in why and "--b" not in why and not why.startswith("-") and "\n" not in why, why
+
+
 def status(wanted, target, method="GET", *headers, host="localhost"):
     expect(target[:80], wanted, ask(target, method, headers, host)[0])
 
@@ -89,6 +106,9 @@ def hosts():
     for host in ("example.org", "localhost.example.org", "127.0.0.1.example.org", "localhost:", "localhost:x", "[::1", "",
                  "127.0.0.1@example.org", "localhost:80:80", "0.0.0.0", "user@localhost"):
         expect(host, True, ask("/series.json", host=host)[0] in ("421", "400"))
+    for second in ("localhost", "example.org"):
+        expect("two hosts", "400", ask("/series.json", "GET", [f"host: {second}"])[0])
+    assert b"ask this server as localhost" in ask("/series.json", host="example.org")[2]
     expect("no host", True, ask("/series.json", host=None)[0] in ("421", "400"))
 
 
@@ -98,16 +118,29 @@ def hostile():
                    "/window?service=%00", "/window?service=a%00b", "/window?service", "/window?=%", "/?a\x80=1", "/#x",
                    "/window?service=\x7f", "/window?unknown=1", "/window?output=x", "/window?format=csv", "/window?help=1",
                    "/top.json?format=text", "/list.json?before=1d", "/window?--service=x", "/diff.json?force-merge=1",
-                   "/top.json?limit=x", "/?by=month", "/dead?base=1", "/window?" + "label=a=b&" * 101):
+                   "/top.json?limit=x", "/?by=month", "/dead?base=1", "/window?" + "label=a=b&" * 101,
+                   "/top.json?since=0", "/top.json?since=-1h", "/series.json?until=2026-13-45", "/tree.json?label=x",
+                   "/?since=0", "/window?label=x", "/diff.json", "/diff.json?new=2", "/diff.json?base=1&new=",
+                   "/top.json?force-merge=2", "/top.json?force-merge=", "/tree.json?hottest=0",
+                   "/top.json?service=a&service=b", "/top.json?service=a&service="):
         expect(target[:80], "400", ask(target)[0])
     for target in ("/etc/passwd", "/index.html", "/fleet.db", "/window/", "/Window", "/."):
         expect(target, True, ask(target)[0] in ("404", "400"))
+    for n in (101, 200, 500, 4000):  # of the shortest there are, up to all that fit into an address
+        expect(f"{n} parameters", ("400", "too many parameters: at most 100"), reason("/top.json?" + "&".join(["a="] * n)[:8000]))
+    status("200", "/top.json?" + "&".join(["label="] * 100))
+    refused("400", "/top.json?nosuch=1", "^nosuch: no such parameter here; there are service, version, label, since, until, sort, limit, filter")
+    refused("400", "/list.json?nosuch=1", "there are service, version, label, since, until$")
+    refused("400", "/diff.json?base=1", "^missing new: expected base=VERSION and new=VERSION")
+    refused("400", "/top.json?limit=x", "^limit=x: expected")
+    refused("400", "/top.json?since=soon", "^since=soon: expected a moment")
+    refused("422", "/diff.json?base=9&new=1", "^fleet.db: no profile of it has the version 9$")
     for n in (8193, 20000):
         expect(f"{n} bytes", True, ask("/window?service=" + "x" * n)[0] in ("414", "431", "413"))
     status("422", "/window?service=" + "x" * 8000)
     # a header without an end, and a NUL in the target
     connection = connect()
-    connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100000)
+    connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 500000)
     expect("a long header", True, answer(connection)[0] in ("413", "431", "closed"))
     connection = connect()
     connection.sendall(b"GET /\0../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -180,6 +213,57 @@ def slow():
     for connection in silent + more:
         connection.close()
     status("200", "/series.json")
+
+
+def is_open(connection):
+    """Whether the server has not closed it."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except ConnectionResetError:
+        return False
+
+
+def crowd():
+    """Idle connections leave, the oldest first, when another one comes: not all of them, after their time."""
+    for _ in range(5):  # on a machine that stands still they may all have had their time
+        idle = [connect() for _ in range(64)]
+        for connection in idle[::2]:
+            connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+        status("200", "/series.json")
+        left = [is_open(connection) for connection in idle]
+        for connection in idle:
+            connection.close()
+        if not left[0] and left[-1] and sum(left) > 32:
+            break
+    else:
+        raise AssertionError(f"of 64 idle connections {sum(left)} are open after an answer")
+    idle = [connect() for _ in range(200)]
+    status("200", "/series.json")
+    expect("the oldest of 200", False, is_open(idle[0]))
+    for connection in idle:
+        connection.close()
+
+
+def unread():
+    """An answer that is not read has its part of the room for answers, until its connection ends."""
+    lazy = socket.socket()
+    lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+    lazy.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)  # else the system takes all of the page
+    lazy.connect((HOST, int(PORT)))
+    lazy.sendall(b"GET /window HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    expect("its beginning", b"H", lazy.recv(1))
+    refused("503", "/window", "^busy: answers that have not been read yet fill the room")
+    status("200", "/list.json")  # there is room for a short one
+    lazy.close()
+    for _ in range(600):
+        code = ask("/window")[0]
+        if code == "200":
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"after it is gone: {code}")
 
 
 def waits(database):

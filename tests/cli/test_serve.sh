@@ -39,6 +39,8 @@ QPROF_LABELS="service=$evil,version=$evil" record evil.qprof "$evil(" 3 ')'
 qprof store import fleet.db w*.qprof evil.qprof >/dev/null
 cp fleet.db same.db
 
+sqlite_do() { python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()' "$@"; }
+
 # ---- the figures ------------------------------------------------------------------------------------
 serve fleet.db || exit 1
 claim "one line: the address" grep -Eqx 'http://127.0.0.1:[0-9]+/' address
@@ -52,7 +54,7 @@ as_printed() {
 claim "the list" as_printed /list.json list
 claim "series" as_printed '/series.json?by=version' series --by=version
 claim "functions" as_printed '/top.json?service=web&version=2&sort=calls' top --service=web --version=2 --sort=calls
-claim "empty fields choose nothing" as_printed '/top.json?service=web&version=&label=&since=' top --service=web
+claim "empty fields are ignored" as_printed '/top.json?service=web&version=&label=&since=' top --service=web
 claim "labels" as_printed '/top.json?label=host%3Dh1&label=version=2' top --label=host=h1 --label=version=2
 claim "tree" as_printed '/tree.json?service=web&depth=2' tree --service=web --depth=2
 claim "requests" as_printed '/requests.json?service=web&sort=name' requests --service=web --sort=name
@@ -122,8 +124,8 @@ damaged() {
 }
 claim "and that it is damaged" damaged
 claim "nothing fits" ask trouble 422 '/window?service=none' 'fleet.db: no profile of it fits'
-claim "a moment that is none" ask trouble 422 '/window?since=soon' 'since=soon: expected a moment'
-claim "a side is missing" ask trouble 422 '/diff?base=1' 'missing --new'
+claim "a moment that is none" ask trouble 400 '/window?since=soon' 'since=soon: expected a moment'
+claim "a side is missing" ask trouble 400 '/diff?base=1' '^missing new'
 read_only() { ask body /window >/dev/null; sha256sum fleet.db >after; cmp before after; }
 sha256sum fleet.db >before
 claim "the store is only read" read_only
@@ -131,6 +133,7 @@ claim "the store is only read" read_only
 # ---- clients that take their time -------------------------------------------------------------------------------
 claim "other clients do not wait for an answer that waits" ask waits fleet.db
 claim "slow clients are left" ask slow
+claim "idle connections leave when others come" ask crowd
 
 # ---- the end --------------------------------------------------------------------------------------------------
 # ended SIGNAL: with exit status 0, whatever clients do
@@ -153,6 +156,19 @@ claim "SIGINT as well" ended INT
 # ---- limits and tokens --------------------------------------------------------------------------------------------
 small() { serve --max-memory=1M fleet.db && ask status 503 /window && ask status 404 /x && kill "$server" && wait "$server"; }
 claim "an answer has a limit of memory, and the server continues" small
+tiny() { serve --max-memory=1 fleet.db && ask status 503 /top.json && ask status 503 /window && kill "$server" && wait "$server"; }
+claim "one of a byte as well" tiny
+lazy() {
+    serve fleet.db && n_page=$(ask body /window | wc -c) && kill "$server" && wait "$server" && serve --max-unread=$((n_page * 3 / 2)) fleet.db &&
+        ask unread && kill "$server" && wait "$server"
+}
+claim "answers that are not read have a limit" lazy
+claim "a limit that is none" says '--max-unread=x: expected a size' qprof serve --max-unread=x fleet.db
+broken() { # the columns of the profiles, not the database
+    cp same.db broken.db && sqlite_do broken.db "UPDATE profile SET segment = x'00'" && serve broken.db && ask refused 503 /top.json damaged &&
+        ask refused 503 '/diff.json?base=1&new=2' damaged && ask status 503 /window && ask status 200 /list.json && kill "$server" && wait "$server"
+}
+claim "damaged profiles: the store, not the request" broken
 
 secret=0123456789abcdefABCDEF
 echo $secret >token
@@ -167,7 +183,8 @@ chmod 644 token
 is_warned() { serve --token-file=token fleet.db && grep -q 'token: other users can read it' serve.err && kill "$server"; }
 claim "a warning if others can read the token" is_warned
 claim "others cannot ask without a token" says 'a token is needed' qprof serve --listen=0.0.0.0 fleet.db
-claim "a short one is refused" says 'has 5 bytes: expected 16 to 255' qprof serve --token=12345 fleet.db
+claim "a short one is refused" says 'too short: it has 5 bytes, and 16 to 255 are needed' qprof serve --token=12345 fleet.db
+claim "of one byte" says 'it has 1 byte,' qprof serve --token=x fleet.db
 claim "an empty one as well" says 'has 0 bytes' qprof serve --listen=0.0.0.0 --token= fleet.db
 claim "one of both" says 'expected one of them' qprof serve --token=$secret --token-file=token fleet.db
 claim "no name of a host" says 'localhost: expected an address in numbers' qprof serve --listen=localhost --token=$secret fleet.db

@@ -398,8 +398,11 @@ g 0 1
 main 1 1" "$(qprof store diff --service=web --base=1 --new=2 --format=json e2.db |
     jq -r '.rows | sort_by(.name) | .[] | "\(.name) \(.calls.base) \(.calls.new)"')"
 claim "or labels" sh -c "qprof store diff --base=version=1 --new=region=eu e2.db | grep -q '^g '"
-claim "a side without profiles" says 'e2.db: 7: 0 profiles fit; 1 to 64 can be compared' \
+claim "a side without profiles" says 'e2.db: no profile of it has the version 7' \
     qprof store diff --base=1 --new=7 e2.db
+
+claim "ages, with ago as well" same "$(qprof store list --since=30000d --format=csv s.db)" "$(qprof store list --since="30000d ago" --format=csv s.db)"
+claim "but nothing else" says '--since=2h agog: expected a moment' qprof store list --since="2h agog" s.db
 
 # ---- removing ---------------------------------------------------------------------------------------------
 removing_is_exact() {

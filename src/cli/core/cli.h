@@ -82,7 +82,7 @@ typedef struct {
 
 /* Flags of `qprof serve`. */
 typedef struct {
-    const char *listen, *token, *token_file; /* NULL: not given */
+    const char *listen, *token, *token_file, *max_unread; /* NULL: not given */
     uint64_t port;
 } qp_serve_args;
 
@@ -332,6 +332,8 @@ bool qp_cli_operands(const qp_cli *cli, const char **name, const char **file);
  * @return QP_EXIT_CLEAN; QP_EXIT_SALVAGED: the file is damaged, a remark was printed;
  *         QP_EXIT_UNUSABLE: no model, a message was printed */
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model);
+/* The bytes that a flag says, as "512M". @param text  NULL: 0 @return false: a message was printed */
+bool qp_cli_size(const qp_cli *cli, const char *flag, const char *text, uint64_t *n_bytes);
 /* The bytes of --max-memory; 0: not given. @return false: a message was printed */
 bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes);
 

@@ -189,10 +189,9 @@ static int fail_missing(const qp_cli *cli, const char *why)
                : qp_cli_fail(cli, "%s", why);
 }
 
-bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes)
+bool qp_cli_size(const qp_cli *cli, const char *flag, const char *text, uint64_t *n_bytes)
 {
     static const char letters[] = "KMGT";
-    const char *text = cli->args.fold.max_memory;
     char *end;
     *n_bytes = 0;
     if (!text)
@@ -202,9 +201,14 @@ bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes)
     unsigned shift = letter ? 10 * (unsigned)(letter - letters + 1) : 0;
     if (!isdigit((unsigned char)*text) || end[letter != NULL] || !*n_bytes ||
         *n_bytes > UINT64_MAX >> 1 >> shift)
-        return qp_cli_refuse(cli, "--max-memory=%s: expected a size such as 512M or 4G", text);
+        return qp_cli_refuse(cli, "--%s=%s: expected a size such as 512M or 4G", flag, text);
     *n_bytes <<= shift;
     return true;
+}
+
+bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes)
+{
+    return qp_cli_size(cli, "max-memory", cli->args.fold.max_memory, n_bytes);
 }
 
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)

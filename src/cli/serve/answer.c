@@ -59,13 +59,39 @@ static bool add_word(word_list *to, const char *prefix, const char *key, const c
     return word != NULL;
 }
 
-/* A field of a form that was left empty chooses nothing. @return false: see error */
-static bool add_pair(word_list *to, const task *t, const qp_http_pair *pair, qp_error *error)
+/* @return false: see error, which names those of the page */
+static bool fail_unknown(const task *t, const char *key, qp_error *error)
+{
+    char known[200];
+    size_t n = 0;
+    snprintf(known, sizeof known, "%s%s%s", choice_words, *t->words ? "|" : "", t->words);
+    qp_error_fail(error, "%.60s: no such parameter here; there are ", key);
+    for (const char *c = known; *c && (n = strlen(error->text)) < sizeof error->text - 3; c++)
+        snprintf(error->text + n, sizeof error->text - n, *c == '|' ? ", " : "%c", *c);
+    return false;
+}
+
+static bool is_repeated(const qp_http_request *r, const qp_http_pair *pair)
+{
+    for (const qp_http_pair *other = r->pairs; other < pair; other++)
+        if (strcmp(other->key, pair->key) == 0)
+            return true;
+    return false;
+}
+
+/* A field of a form that was left empty is ignored. @return false: see error */
+static bool add_pair(word_list *to, const task *t, const qp_http_request *r,
+                     const qp_http_pair *pair, qp_error *error)
 {
     const qp_flag *flag = qp_flag_named(t->command, pair->key, strlen(pair->key));
     if (!flag ||
         (qp_args_word(choice_words, pair->key) < 0 && qp_args_word(t->words, pair->key) < 0))
-        return qp_error_fail(error, "%.60s: is nothing that can be chosen here", pair->key);
+        return fail_unknown(t, pair->key, error);
+    if (flag->kind != QP_FLAG_NAMES && is_repeated(r, pair))
+        return qp_error_fail(error, "%s is given twice: expected one value", pair->key);
+    if (flag->kind == QP_FLAG_YES && strcmp(pair->value, "1") != 0)
+        return qp_error_fail(error, "%s=%.60s: expected 1, or no %s at all", pair->key,
+                             pair->value, pair->key);
     if (!*pair->value)
         return true;
     return add_word(to, "--", pair->key, flag->kind == QP_FLAG_YES ? "" : pair->value) ||
@@ -78,7 +104,7 @@ static bool make_words(word_list *to, const task *t, const qp_http_request *r,
     static char end[] = "--";
     qp_arena_init(&to->arena);
     for (size_t i = 0; i < r->n_pairs; i++)
-        if (!add_pair(to, t, &r->pairs[i], error))
+        if (!add_pair(to, t, r, &r->pairs[i], error))
             return false;
     if (t->is_json && !add_word(to, "--", "format", "json"))
         return qp_error_fail(error, "out of memory");
@@ -138,6 +164,12 @@ char *qp_serve_message(char *to, size_t room)
     return to;
 }
 
+/* A message of the command line, for who has none. */
+static const char *skip_hyphens(const char *why)
+{
+    return strncmp(why, "--", 2) == 0 ? why + 2 : why;
+}
+
 /* Take back what was written, and write why. Where the store lies is not for everybody. */
 static unsigned explain(qp_cli *cli, const task *t, unsigned status, const char *store,
                         const char *why)
@@ -162,34 +194,58 @@ static unsigned explain(qp_cli *cli, const task *t, unsigned status, const char 
     return status;
 }
 
+static const char memory_is_short[] =
+    "this choice needs more memory than one answer may take (--max-memory); choose less";
+
+/* The request as a command line, checked. @return the status of what is wrong with it; GOOD: nothing */
+static unsigned take_request(qp_cli *cli, const task *t, const qp_http_request *r,
+                             const char *store, qp_error *error)
+{
+    static word_list words;
+    const qp_store_args *a = &cli->args.store;
+    const bool has_sides = t->command == &qp_serve_diff || t->command == &qp_command_store_diff;
+    bool is_good = make_words(&words, t, r, store, error) &&
+                   qp_args_parse(t->command, words.n, words.items, &cli->args, error) &&
+                   qp_choice_is_valid(a, error);
+    if (is_good && has_sides && (!a->base || !a->new))
+        is_good = qp_error_fail(error,
+                                "missing %s: expected base=VERSION and new=VERSION, the "
+                                "sides to compare",
+                                a->base ? "new" : "base");
+    if (is_good)
+        return GOOD;
+    if (!qp_alloc_has_failed())
+        return BAD_REQUEST;
+    qp_error_fail(error, "%s", memory_is_short);
+    return UNAVAILABLE;
+}
+
 /* Is it the store, or what was chosen of it? */
 static unsigned status_of_failure(const char *path)
 {
     qp_error error;
+    const bool is_damaged = qp_store_has_failed();
     qp_store *s = qp_store_open(path, QP_STORE_READ, &error);
     qp_store_close(s);
-    return s ? UNFIT : UNAVAILABLE;
+    return s && !is_damaged ? UNFIT : UNAVAILABLE;
 }
 
 unsigned qp_serve_answer(void *to, const qp_http_route *route, const qp_http_request *r)
 {
-    static word_list words;
     static char why[MESSAGE_BYTES], home[HOME_BYTES];
     qp_cli *cli = to;
     qp_error error;
     const task *t = route->data;
     const char *store = cli->args.operands[0];
     cli->command = t->command;
-    if (!make_words(&words, t, r, store, &error) ||
-        !qp_args_parse(t->command, words.n, words.items, &cli->args, &error))
-        return explain(cli, t, BAD_REQUEST, store, error.text);
+    const unsigned taken = take_request(cli, t, r, store, &error);
+    if (taken != GOOD)
+        return explain(cli, t, taken, store, skip_hyphens(error.text));
     cli->args.page.home = home_of(r, home);
     const int status = t->command->run(cli);
     const int failed = qp_out_close(&cli->out);
     if (qp_alloc_has_failed())
-        return explain(cli, t, UNAVAILABLE, store,
-                       "this choice needs more memory than one answer may take (--max-memory); "
-                       "choose less");
+        return explain(cli, t, UNAVAILABLE, store, memory_is_short);
     if (failed)
         return explain(cli, t, UNAVAILABLE, store, strerror(failed));
     if (status == QP_EXIT_UNUSABLE)

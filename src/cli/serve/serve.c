@@ -8,13 +8,15 @@
 #include <unistd.h>
 
 #include "base/os/file.h"
+#include "base/text/unit.h"
 #include "export/page/page.h"
 #include "store/store.h"
 
 enum {
     TOKEN_LEAST = 16,
     ROOM = 2 * QP_HTTP_TOKEN_BYTES, /* one that is too long is not cut */
-    DEFAULT_MEMORY_MB = 2048
+    DEFAULT_MEMORY_MB = 2048,
+    DEFAULT_UNREAD_MB = 1024
 };
 
 static void print_address(void *to, const char *address)
@@ -55,16 +57,19 @@ static bool take_token(const qp_cli *cli, char *room, const char **token)
         *token = room;
     if (!*token)
         return !a->listen || qp_cli_refuse(cli,
-                                           "--listen=%s: others can ask there, so a token "
-                                           "is needed: --token-file=FILE",
+                                           "--listen=%s: with --listen a token is needed "
+                                           "(--token-file=FILE); without both, only programs "
+                                           "of this machine can ask",
                                            a->listen);
+    char length[QP_NUMBER_BYTES];
     const size_t n = strlen(*token);
     for (size_t i = 0; i < n; i++)
         if ((*token)[i] <= ' ' || (*token)[i] > '~')
             return qp_cli_refuse(cli, "the token has a byte that is no letter, digit or sign");
     return (n >= TOKEN_LEAST && n < QP_HTTP_TOKEN_BYTES) ||
-           qp_cli_refuse(cli, "the token has %zu bytes: expected %d to %d", n, (int)TOKEN_LEAST,
-                         QP_HTTP_TOKEN_BYTES - 1);
+           qp_cli_refuse(cli, "the token is too %s: it has %s, and %d to %d are needed",
+                         n < TOKEN_LEAST ? "short" : "long", qp_unit_things(length, n, "byte"),
+                         (int)TOKEN_LEAST, QP_HTTP_TOKEN_BYTES - 1);
 }
 
 /* A store that is not there is a mistake of the command line; what becomes of it later is shown on the pages. */
@@ -99,8 +104,11 @@ static int run_serve(qp_cli *cli)
         return qp_cli_fail(cli, "expected one store; usage: qprof %s %s", cli->command->name,
                            cli->command->operands);
     if (!can_serve(cli) || !take_token(cli, room, &service.token) ||
-        !qp_cli_max_memory(cli, &service.max_memory))
+        !qp_cli_max_memory(cli, &service.max_memory) ||
+        !qp_cli_size(cli, "max-unread", cli->args.serve.max_unread, &service.max_unread))
         return QP_EXIT_UNUSABLE;
+    if (!service.max_unread)
+        service.max_unread = (uint64_t)DEFAULT_UNREAD_MB << 20;
     if (!service.max_memory)
         service.max_memory = (uint64_t)DEFAULT_MEMORY_MB << 20;
     return qp_http_serve(&service, &error) ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s", error.text);
@@ -133,6 +141,8 @@ const qp_command qp_command_serve = {
             QP_TEXT(
                 "max-memory", 0, "SIZE", fold.max_memory,
                 "memory that the answer to one request may take, as 512M or 4G (default 2G)"),
+            QP_TEXT("max-unread", 0, "SIZE", serve.max_unread,
+                    "disk space for all answers that have not been read yet (default 1G)"),
             QP_FLAGS_COMMON},
     .examples = "qprof serve fleet.db\n"
                 "qprof serve --port=0 fleet.db\n"

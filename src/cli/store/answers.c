@@ -305,9 +305,14 @@ static bool choose_side(qp_cli *cli, const char *side, qp_choice *c, qp_list *li
     *a = given;
     if (!is_good)
         return false;
-    if (!c->n || c->n > QP_LIST_MOST)
-        is_good = qp_error_fail(error, "%.200s: %zu profiles fit; 1 to %d can be compared",
-                                side, c->n, (int)QP_LIST_MOST);
+    const char *what = strchr(side, '=') ? "label" : "version";
+    if (!c->n)
+        is_good = qp_error_fail(error, "no profile of it has the %s %.200s", what, side);
+    else if (c->n > QP_LIST_MOST)
+        is_good = qp_error_fail(error,
+                                "%zu profiles have the %s %.200s, and at most %d can be "
+                                "compared: choose fewer, as by service, label or since",
+                                c->n, what, side, (int)QP_LIST_MOST);
     for (size_t i = 0; is_good && i < c->n; i++) {
         const qp_store_profile *p = &c->profiles[i];
         list->items[i] =

@@ -12,7 +12,7 @@
 
 static const uint64_t second_ns = 1000000000;
 
-/* "2h": how long ago. */
+/* "2h", "2h ago": how long ago. */
 static bool read_age(const char *text, uint64_t now_ns, uint64_t *ns)
 {
     static const struct {
@@ -22,7 +22,7 @@ static bool read_age(const char *text, uint64_t now_ns, uint64_t *ns)
     const uint64_t seconds_now = now_ns / second_ns;
     char *end;
     const unsigned long long n = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || !*end || end[1])
+    if (*text < '0' || *text > '9' || !*end || (end[1] && strcmp(end + 1, " ago") != 0))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (*end == units[i].letter) {
@@ -105,6 +105,12 @@ static bool make_filter(const qp_store_args *a, qp_store_filter *f, qp_error *er
     return take_moment("since", a->since, &f->since, error) &&
            take_moment("until", a->until, &f->until, error) &&
            take_moment("before", a->before, &f->until, error);
+}
+
+bool qp_choice_is_valid(const qp_store_args *a, qp_error *error)
+{
+    qp_store_filter unused;
+    return make_filter(a, &unused, error);
 }
 
 bool qp_choice_is_usage(const qp_cli *cli)

@@ -21,6 +21,8 @@ typedef struct {
 
 /* Is a store the only operand? @return false: a message was printed */
 bool qp_choice_is_usage(const qp_cli *cli);
+/* Can the choice be read: its moments and labels? @return false: see error */
+bool qp_choice_is_valid(const qp_store_args *a, qp_error *error);
 /* Open the store, and choose. What is chosen may be nothing.
  * @return false: see error (one line without the path), and nothing is open */
 bool qp_choice_open(qp_choice *c, const qp_cli *cli, qp_store_access access, qp_error *error);
@@ -67,7 +69,8 @@ bool qp_method_is_dead(const qp_model_method *k);
 uint64_t qp_functions_known(const qp_model *m);
 
 /* Read a moment: "2026-11-26", "2026-11-26T10:30", "2026-11-26T10:30:00.5", with or without "Z", in UTC; or
- * nanoseconds since 1970; or how long ago it was: "90s", "15m", "2h", "30d".
+ * nanoseconds since 1970; or how long ago it was: "90s", "15m", "2h", "30d",
+ * also with " ago" after it.
  * @param ns  since 1970 @return false: none of these */
 bool qp_moment_read(const char *text, uint64_t now_ns, uint64_t *ns);
 
