@@ -14,6 +14,8 @@ struct qp_sender {
     unsigned status;      /* of the last answer; 0: none came */
     uint64_t retry_after; /* s, of the last answer; 0: it did not say */
     bool is_hopeless;     /* the last request cannot be better the next time */
+    bool is_unheard;      /* there was a connection, but no whole answer came */
+    bool is_interrupted;  /* by wait() */
     qp_buf answer;        /* bytes: its body, or the beginning of it */
 };
 

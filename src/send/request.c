@@ -18,7 +18,7 @@ const char *qp_send_library(void)
     return text;
 }
 
-/* What is longer than it may be ends the transfer. */
+/* What is longer than it may be ends the transfer: the status is known by then. */
 static size_t take_answer(char *bytes, size_t size, size_t n, void *data)
 {
     qp_buf *answer = data;
@@ -67,6 +67,16 @@ static bool add_headers(qp_sender *s, qp_error *error)
     return true;
 }
 
+/* libcurl asks each second at least, and at once after a signal. */
+static int ask_whether_to_end(void *data, curl_off_t d_all, curl_off_t d, curl_off_t u_all,
+                              curl_off_t u)
+{
+    qp_sender *s = data;
+    (void)d_all, (void)d, (void)u_all, (void)u;
+    s->is_interrupted = !s->o.wait(0);
+    return s->is_interrupted;
+}
+
 bool qp_request_init(qp_sender *s, qp_error *error)
 {
     char type[128];
@@ -87,14 +97,18 @@ bool qp_request_init(qp_sender *s, qp_error *error)
     is_set &=
         curl_easy_setopt(curl, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS) == CURLE_OK;
 #endif
-    is_set &= curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-              curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-              curl_easy_setopt(curl, CURLOPT_HTTPHEADER, s->headers) == CURLE_OK &&
-              curl_easy_setopt(curl, CURLOPT_USERAGENT, user_agent) == CURLE_OK &&
-              curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(s->o.timeout_ns / 1000000)) ==
-                  CURLE_OK &&
-              curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer) == CURLE_OK &&
-              curl_easy_setopt(curl, CURLOPT_WRITEDATA, &s->answer) == CURLE_OK;
+    is_set &=
+        curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, s->headers) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_USERAGENT, user_agent) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(s->o.timeout_ns / 1000000)) ==
+            CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, ask_whether_to_end) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_XFERINFODATA, s) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, &s->answer) == CURLE_OK;
     if (s->o.ca_file)
         is_set &= curl_easy_setopt(curl, CURLOPT_CAINFO, s->o.ca_file) == CURLE_OK;
     return is_set || qp_error_fail(error, "libcurl does not have what is needed");
@@ -115,18 +129,23 @@ static bool is_hopeless(CURLcode code)
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CERTPROBLEM:
-    case CURLE_WRITE_ERROR: /* a longer answer than take_answer() takes: the body may have arrived */
         return true;
     default:
         return false;
     }
 }
 
+static bool is_silence(CURLcode code)
+{
+    return code == CURLE_OPERATION_TIMEDOUT || code == CURLE_GOT_NOTHING ||
+           code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_PARTIAL_FILE;
+}
+
 bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
 {
     char why[CURL_ERROR_SIZE] = "", plain[CURL_ERROR_SIZE];
     long status = 0;
-    curl_off_t retry_after = 0;
+    curl_off_t retry_after = 0, connected_us = 0;
     CURL *curl = s->curl;
     s->answer.n = 0;
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
@@ -140,10 +159,10 @@ bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
     s->status = (unsigned)status;
     s->retry_after = retry_after > 0 ? (uint64_t)retry_after : 0;
     s->is_hopeless = is_hopeless(code);
-    if (code == CURLE_OK)
+    curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+    s->is_unheard = connected_us > 0 && is_silence(code);
+    if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && s->status))
         return true;
-    if (code == CURLE_WRITE_ERROR)
-        return qp_error_fail(error, "its answer is longer than %d KiB", QP_ANSWER_BYTES >> 10);
     const char *text = *why ? why : curl_easy_strerror(code);
     return qp_error_fail(error, "%s", qp_plain(text, strlen(text), plain, sizeof plain));
 }

@@ -76,6 +76,17 @@ uint64_t qp_send_not_before(const qp_sender *s)
     return s->not_before;
 }
 
+/* With Retry-After the server says that it is busy itself. */
+bool qp_send_may_be_body(const qp_sender *s)
+{
+    return s->is_unheard || (s->status >= 500 && !s->retry_after);
+}
+
+bool qp_send_is_interrupted(const qp_sender *s)
+{
+    return s->is_interrupted;
+}
+
 /* ---- answers -------------------------------------------------------------------------------- */
 
 /* Of the answers that are no success these are about the address, the credentials or the moment, and not
@@ -158,7 +169,8 @@ qp_send_result qp_send(qp_sender *s, const void *body, size_t n_bytes, qp_buf *a
             tell(s, error);
         else
             qp_error_fail(error, "%.250s: %.200s", s->url, why.text);
-        const bool is_over = is_whole ? !is_worth_another_try(s->status) : s->is_hopeless;
+        const bool is_over =
+            s->is_interrupted || (is_whole ? !is_worth_another_try(s->status) : s->is_hopeless);
         if (is_over || !is_patient || n_tried >= s->o.n_tries ||
             !s->o.wait(qp_clock_monotonic() + wait_ns(s, n_tried)))
             return result;

@@ -27,7 +27,7 @@ typedef struct {
     const char *ca_file;      /* certificates that are trusted; NULL: those of the system */
     uint64_t timeout_ns;      /* of one try */
     unsigned n_tries;         /* at most */
-    bool (*wait)(uint64_t until_ns); /* @return false: do not try again */
+    bool (*wait)(uint64_t until_ns); /* @return false: end the request, and do not try again */
 } qp_send_options;
 
 typedef struct qp_sender qp_sender;
@@ -40,13 +40,19 @@ const char *qp_send_library(void);
 qp_sender *qp_sender_new(const qp_send_options *o, qp_error *error);
 void qp_sender_free(qp_sender *s); /* takes NULL */
 
-enum { QP_ANSWER_BYTES = 64 << 10 }; /* of an answer; longer ones are failures */
+enum { QP_ANSWER_BYTES = 64 << 10 }; /* of an answer; what is longer is not read */
 
 /** Send a body.
  * @param answer  an empty buffer of bytes, which receives what the server says if it took the body
  * @param error   unless taken: one line */
 qp_send_result qp_send(qp_sender *s, const void *body, size_t n_bytes, qp_buf *answer,
                        qp_error *error);
+
+/** After QP_SEND_FAILED: may it be the fault of the body alone, so that another one is worth a try? */
+bool qp_send_may_be_body(const qp_sender *s);
+
+/** Was the last request ended by wait()? The server may have the body all the same. */
+bool qp_send_is_interrupted(const qp_sender *s);
 
 /** Monotonic ns before which the server does not want to be asked again; 0: it has not said. */
 uint64_t qp_send_not_before(const qp_sender *s);

@@ -5,9 +5,10 @@ push_receiver.py FOLDER [CERTIFICATE]: FOLDER/plan has a line for each request, 
   503 SECONDS     with Retry-After; without SECONDS none
   413 | 400 TEXT | 302 ADDRESS
   below N         413 unless the body is shorter than N bytes
+  move FROM TO    moves a file, then 200
   hang            no answer until the other side ends
   half            closes after the half of an answer
-  long            an answer without an end
+  long [STATUS]   an answer without an end
 FOLDER/port has the port, FOLDER/N.body and N.head what came, from 1; N.head begins with the request line.
 """
 import http.server
@@ -22,8 +23,12 @@ n = 0
 class Receiver(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def kind(self):
+        return "application/proto" if self.path.startswith("/push.") else "application/x-protobuf"
+
     def answer(self, status, body=b"", headers=()):
         self.send_response(status)
+        self.send_header("Content-Type", self.kind() if status == 200 else "text/plain")
         for name, value in headers:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
@@ -45,6 +50,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         word, _, rest = (plan[n - 1] if n <= len(plan) else "200").partition(" ")
         if word == "below":
             word = "200" if len(body) < int(rest) else "413"
+        if word == "move":
+            os.rename(*rest.split())
+            word, rest = "200", ""
         if word == "hang":
             self.rfile.read(1)
             self.close_connection = True
@@ -52,7 +60,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
             self.close_connection = True
         elif word == "long":
-            self.send_response(200)
+            self.send_response(int(rest or 200))
+            self.send_header("Content-Type", self.kind())
             self.end_headers()
             try:
                 while True:

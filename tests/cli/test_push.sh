@@ -158,7 +158,7 @@ busy() { serve 503 503 503 && stays 2 'answers 503: busy: spool/a.qprof stays, w
 claim "a server that stays busy" busy
 asks_for_an_hour() { serve '503 3600' && stays 1 'answers 503' --to="otlp:$url"; }
 claim "one that asks for an hour is not waited for" asks_for_an_hour
-unauthorized() { serve '401 who are you' && cp b.qprof spool/b.qprof && cp a.qprof spool/ && ends 1 push --to="otlp:$url" &&
+unauthorized() { serve '401 who are you' && cp b.qprof spool/ && cp a.qprof spool/ && ends 1 push --to="otlp:$url" &&
     same "a.qprof b.qprof" "$(ls spool | tr '\n' ' ' | sed 's/ $//')" && same 1 "$(requests)" && grep -q 'who are you' err; }
 claim "credentials that are wrong are not the file's fault" unauthorized
 bad_file() {
@@ -179,8 +179,23 @@ hangs() { serve hang hang && stays 2 'a.qprof stays' --timeout=200ms --tries=2 -
 claim "no answer" hangs
 half() { serve half && cp a.qprof spool/ && ends 0 push --to="pyroscope:$url" && same 2 "$(requests)"; }
 claim "an answer that breaks off" half
-long() { serve long && stays 1 'its answer is longer than 64 KiB' --to="pyroscope:$url"; }
-claim "an answer without an end" long
+long() { serve long && cp a.qprof spool/ && ends 0 push --to="pyroscope:$url" && same 1 "$(requests)" && same "" "$(ls spool)"; }
+claim "an answer without an end: the profile was taken" long
+long_failure() { serve 'long 500' && stays 1 'answers 500' --tries=1 --to="otlp:$url"; }
+claim "... or was not" long_failure
+# a.qprof, b.qprof and c.qprof: the first one is tried in vain
+poisoned() {
+    serve 503 200 200 && cp a.qprof spool/ && cp b.qprof spool/ && cp b.qprof spool/c.qprof && ends 1 push --tries=1 --to="otlp:$url" &&
+        same a.qprof "$(ls spool)" && same 3 "$(requests)" && same "spool: 2 profiles pushed with 2 calls, 1 left" "$(cat out)" &&
+        same "qprof push: $url/v1development/profiles answers 503: busy: spool/a.qprof stays, others are taken" "$(cat err)"
+}
+claim "a file that a server cannot take keeps no other back" poisoned
+down() {
+    serve 500 500 && cp a.qprof spool/ && cp b.qprof spool/ && cp b.qprof spool/c.qprof && ends 1 push --tries=1 --to="otlp:$url" &&
+        same 3 "$(ls spool | wc -l | tr -d ' ')" && same 2 "$(requests)" && same 1 "$(wc -l <err | tr -d ' ')" &&
+        grep -q 'answers 500: spool/a.qprof stays, with all after it$' err
+}
+claim "where the next one fails too, it is the server" down
 redirect() {
     serve 200 && cp -r got other && other=$server_pid && server_pid= && serve "302 http://127.0.0.1:$(cat other/port)/x" &&
         stays 1 'answers 302' --to="otlp:$url"
@@ -239,13 +254,37 @@ over_tls() {
     certificate=
     return $status
 }
+as=
+[ "$(id -u)" = 0 ] && as='setpriv --reuid=65534 --clear-groups'
+unwritable() {
+    serve && cp a.qprof spool/ && chmod 755 . got && chmod 644 spool/a.qprof && chmod 555 spool || return 1
+    # shellcheck disable=SC2086  # words
+    ends 2 $as qprof push --spool=spool --to="otlp:$url"
+    status=$?
+    chmod 755 spool
+    [ $status = 0 ] && same 0 "$(requests)" && same 1 "$(wc -l <err | tr -d ' ')" && grep -q 'spool: nothing is sent, as files could' err
+}
+sticky() {
+    serve && cp a.qprof spool/ && chmod 755 . got && chmod 644 spool/a.qprof && chmod 1777 spool || return 1
+    # shellcheck disable=SC2086  # words
+    ends 1 $as qprof push --spool=spool --to="otlp:$url" && same 0 "$(requests)" && same 1 "$(wc -l <err | tr -d ' ')" &&
+        grep -q 'spool/a.qprof: a file of another user' err
+}
+[ -z "$as" ] || command -v setpriv >/dev/null && claim "nothing is sent from a folder that files cannot be removed from" unwritable
+[ -n "$as" ] && command -v setpriv >/dev/null && claim "... nor a file that cannot" sticky
+elsewhere() {
+    serve '400 no' && mkdir -p elsewhere && ln -s ../elsewhere spool/quarantine && cp a.qprof spool/ && ends 1 push --to="pyroscope:$url" &&
+        same "" "$(ls elsewhere)" && [ -f spool/a.qprof ] && same 1 "$(wc -l <err | tr -d ' ')" &&
+        grep -q 'cannot be moved to quarantine: a file or a link has the name of the folder$' err
+}
+claim "a link in place of quarantine is not followed" elsewhere
 command -v openssl >/dev/null && claim "https, to servers with a certificate that is trusted" over_tls
 
 # ---- again and again ----------------------------------------------------------------------------------------
 until_gone() { while [ -n "$(ls "$1")" ]; do kill -0 "$2" || return 1; sleep 0.05; done; }
 to_this() {
     serve 503 200 && cp a.qprof spool/ || return 1
-    qprof push --spool=spool --every=100ms --tries=1 --to="pyroscope:$url" >out 2>err &
+    qprof push --spool=spool --every=1s --tries=1 --to="pyroscope:$url" >out 2>err &
     pid=$!
     until_gone spool $pid && cp b.qprof spool/ && until_gone spool $pid && kill -TERM $pid
     wait $pid
@@ -255,7 +294,7 @@ spool: 1 profile pushed with 1 call" "$(sed -n '/1 profile/p' out)" && same 1 "$
 claim "an agent pushes new files, and ends at a signal" to_this
 to_store() {
     rm -rf spool && mkdir spool && cp a.qprof spool/
-    qprof push --spool=spool --every=100ms --to=sqlite:agent.db >out 2>err &
+    qprof push --spool=spool --every=1s --to=sqlite:agent.db >out 2>err &
     pid=$!
     until_gone spool $pid && cp b.qprof a.qprof spool/ && until_gone spool $pid && kill -INT $pid
     kill -TERM $pid 2>/dev/null
@@ -273,6 +312,45 @@ ends_while_it_waits() {
     same 1 $? && same a.qprof "$(ls spool)" && same 1 "$(requests)"
 }
 claim "it does not wait for a server then" ends_while_it_waits
+# interrupted SIGNAL: while a request has no answer; it would be waited for an hour
+interrupted() {
+    serve hang && cp a.qprof b.qprof spool/ || return 1
+    qprof push --spool=spool --every=1h --timeout=1h --to="pyroscope:$url" >out 2>err &
+    pid=$!
+    while [ ! -f got/1.body ]; do sleep 0.02; done
+    kill "-$1" $pid
+    wait $pid
+    same 0 $? && same "a.qprof b.qprof" "$(ls spool | paste -sd ' ')" && same "" "$(cat err out)" && same 1 "$(requests)"
+}
+claim "a signal ends a request" interrupted TERM
+claim "... SIGINT too" interrupted INT
+two_at_once() {
+    serve hang 200 200 && cp a.qprof b.qprof spool/ || return 1
+    qprof push --spool=spool --every=1h --timeout=1h --to="pyroscope:$url" >out1 2>err1 &
+    pid=$!
+    while [ ! -f got/1.body ]; do sleep 0.02; done
+    ends 1 push --to="pyroscope:$url" && same "qprof push: another push is at work in spool" "$(cat err)" &&
+        ends 1 push --to=sqlite:two.db && same 1 "$(requests)" && [ ! -e two.db ]
+    status=$?
+    qprof push --spool=spool --every=1s --to="pyroscope:$url" >out2 2>err2 &
+    waits=$!
+    while [ ! -s err2 ]; do sleep 0.05; done
+    kill $pid
+    wait $pid
+    until_gone spool $waits && kill $waits
+    wait $waits
+    same 0 $? && same "qprof push: another push is at work in spool; this one waits" "$(cat err2)" && same 3 "$(requests)" && return $status
+}
+claim "one push at a time empties a folder" two_at_once
+tried_last() {
+    serve 503 'move later spool/c.qprof' 200 503 && cp a.qprof spool/ && cp b.qprof spool/ && cp b.qprof later || return 1
+    qprof push --spool=spool --every=1s --tries=1 --to="otlp:$url" >out 2>err &
+    pid=$!
+    until_gone spool $pid && kill $pid
+    wait $pid
+    decoded otlp 3 | grep -qx 'sum calls 1'
+}
+claim "what failed is tried last in the next round" tried_last
 # FILES=10000: as many files as the bound is claimed for
 memory() {
     serve && python3 - "${FILES:-300}" "$@" "$url" <<'END'

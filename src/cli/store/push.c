@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/containers/dict.h"
 #include "base/os/clock.h"
 #include "base/text/unit.h"
 #include "cli/store/push.h"
@@ -16,12 +17,20 @@ static const char usage[] = "usage: qprof push --spool=DIR --to=sqlite:FILE";
 typedef struct {
     qp_cli *cli;
     const char *spool;
+    qp_spool folder;                                    /* open during a round */
     const char *to;                                     /* as messages name it */
     const char *file;                                   /* of the store; NULL: a server */
     qp_store *store;                                    /* open during a round */
     qp_server *server;                                  /* NULL: a store */
     uint64_t n_pushed, n_known, n_aside, n_left, calls; /* of this round */
-    bool is_more; /* it has taken something, and there may be more than a round takes */
+    bool is_more;  /* it has taken something, and there may be more than a round takes */
+    bool is_busy;  /* another push is at work in the folder */
+    bool is_stuck; /* what has arrived cannot be removed: it would be sent again and again */
+    uint32_t n_rounds;
+    qp_dict failed; /* hash of a name -> the round in which it was tried in vain */
+    const char *
+        suspect; /* tried in vain, which may be its own fault: the next file will tell; or NULL */
+    qp_error why; /* of the suspect */
 } pusher;
 
 /* Would the store be taken for a profile of the folder? */
@@ -40,14 +49,52 @@ static bool is_among_profiles(const pusher *x, const char *store)
 
 static void remove_pushed(pusher *x, const char *path, const struct stat *before)
 {
-    x->n_left += !qp_spool_remove(x->cli, path, before);
+    const bool is_removed = qp_spool_remove(x->cli, path, before);
+    x->n_left += !is_removed;
+    x->is_stuck |= x->server && !is_removed;
 }
 
 static void set_aside(pusher *x, const char *name, const char *why)
 {
-    const bool is_moved = qp_spool_set_aside(x->cli, x->spool, name, why);
+    const bool is_moved = qp_spool_set_aside(x->cli, &x->folder, name, why);
     x->n_aside += is_moved;
     x->n_left += !is_moved;
+}
+
+static uint64_t hash_of(const char *name)
+{
+    return qp_hash_bytes(QP_HASH_START, name, strlen(name));
+}
+
+/* One file that a server cannot take must not keep all others back: only where the next one fails too it is
+ * the server that is at fault. @return false: nothing can be pushed now */
+static bool take_failure(pusher *x, const char *name, const qp_error *error)
+{
+    if (!x->server)
+        return qp_cli_refuse(x->cli, "%s: %s: %s/%s stays, with all after it", x->file,
+                             error->text, x->spool, name);
+    if (qp_server_is_interrupted(x->server))
+        return false;
+    qp_dict_put(&x->failed, hash_of(name), x->n_rounds);
+    if (!x->suspect && qp_server_may_be_file(x->server)) {
+        x->suspect = name;
+        x->why = *error;
+        return true;
+    }
+    qp_cli_fail(x->cli, "%s: %s/%s stays, with all after it", error->text, x->spool,
+                x->suspect ? x->suspect : name);
+    x->suspect = NULL;
+    return false;
+}
+
+/* The server takes another file. */
+static void pass_over_suspect(pusher *x)
+{
+    if (!x->suspect)
+        return;
+    qp_cli_warn(x->cli, "%s: %s/%s stays, others are taken", x->why.text, x->spool, x->suspect);
+    x->suspect = NULL;
+    x->n_left++;
 }
 
 /* @return false: nothing can be pushed now, and a message was printed */
@@ -60,8 +107,11 @@ static bool push_file(pusher *x, const char *name)
     if (snprintf(path, sizeof path, "%s/%s", x->spool, name) >= (int)sizeof path ||
         lstat(path, &before) != 0)
         return true; /* another push was faster */
-    if (!S_ISREG(before.st_mode)) {
-        qp_cli_warn(x->cli, "%s: not a file; it stays", path);
+    const bool is_foreign = x->folder.is_limited && before.st_uid != geteuid();
+    if (!S_ISREG(before.st_mode) || is_foreign) {
+        qp_cli_warn(x->cli, "%s: %s; it stays", path,
+                    is_foreign ? "a file of another user, which this one cannot remove"
+                               : "not a file");
         x->n_left++;
         return true;
     }
@@ -69,6 +119,7 @@ static bool push_file(pusher *x, const char *name)
                       : qp_store_import(x->store, path, &calls, &error)) {
     case QP_IMPORT_ADDED:
     case QP_IMPORT_REPLACED:
+        pass_over_suspect(x);
         x->n_pushed++;
         x->calls += calls;
         remove_pushed(x, path, &before);
@@ -87,12 +138,9 @@ static bool push_file(pusher *x, const char *name)
         }
         break;
     case QP_IMPORT_FAILED:
-        if (x->server)
-            return qp_cli_refuse(x->cli, "%s: %s stays, with all after it", error.text, path);
-        return qp_cli_refuse(x->cli, "%s: %s: %s stays, with all after it", x->file, error.text,
-                             path);
+        return take_failure(x, name, &error);
     }
-    return true;
+    return !x->is_stuck;
 }
 
 /* ---- a round ---------------------------------------------------------------------------------- */
@@ -125,31 +173,74 @@ static bool open_target(pusher *x)
     return x->store || qp_cli_refuse(x->cli, "%s: %s", x->file, error.text);
 }
 
-/* @param is_again  one of many: a signal ends it after the file in hand, and nothing to say is not said
- * @return the exit status */
-static int push_round(pusher *x, bool is_again)
+/* Those that failed before come last. @return false: nothing more can be pushed, and a message was printed */
+static bool push_files(pusher *x, qp_buf *files, bool is_again)
 {
-    qp_buf names = QP_BUF(const char *);
+    bool is_good = true;
+    qp_spool_file *all = files->items;
+    for (size_t i = 0; x->failed.n && i < files->n; i++)
+        all[i].failed = qp_dict_get(&x->failed, hash_of(all[i].name));
+    qp_spool_sort(files);
+    for (size_t i = 0; is_good && i < files->n && (!is_again || qp_interrupt_sleep(0)); i++)
+        is_good = push_file(x, all[i].name);
+    if (x->suspect)
+        is_good = qp_cli_refuse(x->cli, "%s: %s/%s stays, with all after it", x->why.text,
+                                x->spool, x->suspect);
+    x->suspect = NULL;
+    return is_good || (x->server && qp_server_is_interrupted(x->server));
+}
+
+/* @param is_again  one of many: a signal ends it, and nothing to say is not said
+ * @return the exit status */
+static int push_listed(pusher *x, bool is_again)
+{
+    qp_buf files = QP_BUF(qp_spool_file);
     qp_arena arena;
     int status = QP_EXIT_UNUSABLE;
-    x->n_pushed = x->n_known = x->n_aside = x->n_left = x->calls = 0;
-    x->is_more = false;
     qp_arena_init(&arena);
-    if (qp_spool_list(x->cli, x->spool, &names, &arena) && open_target(x)) {
-        bool is_good = true;
-        for (size_t i = 0; is_good && i < names.n && (!is_again || qp_interrupt_sleep(0)); i++)
-            is_good = push_file(x, ((const char **)names.items)[i]);
+    if (qp_spool_list(x->cli, &x->folder, &files, &arena) && open_target(x)) {
+        const bool is_good = push_files(x, &files, is_again);
         if (!is_again || x->n_pushed || x->n_known || x->n_aside)
             print_result(x);
-        x->is_more = names.n == QP_SPOOL_NAMES && x->n_pushed + x->n_known + x->n_aside;
+        x->is_more = files.n == QP_SPOOL_NAMES && x->n_pushed + x->n_known + x->n_aside;
         status = !is_good && !x->server                ? QP_EXIT_UNUSABLE
                  : !is_good || x->n_aside || x->n_left ? QP_EXIT_FAILED
                                                        : QP_EXIT_CLEAN;
         qp_store_close(x->store);
         x->store = NULL;
     }
-    qp_free(names.items);
+    qp_free(files.items);
     qp_arena_fini(&arena);
+    return status;
+}
+
+/* @return see push_listed() */
+static int push_round(pusher *x, bool is_again)
+{
+    const bool was_busy = x->is_busy;
+    x->n_pushed = x->n_known = x->n_aside = x->n_left = x->calls = 0;
+    x->is_more = x->is_busy = false;
+    x->n_rounds++;
+    int status = QP_EXIT_UNUSABLE;
+    switch (qp_spool_open(x->cli, x->spool, &x->folder)) {
+    case QP_SPOOL_OPEN:
+        status = push_listed(x, is_again);
+        break;
+    case QP_SPOOL_BUSY:
+        x->is_busy = true;
+        status = QP_EXIT_FAILED;
+        if (!was_busy)
+            qp_cli_fail(x->cli, "another push is at work in %s%s", x->spool,
+                        is_again ? "; this one waits" : "");
+        break;
+    case QP_SPOOL_UNUSABLE:
+        break;
+    }
+    qp_spool_close(&x->folder);
+    if (status == QP_EXIT_CLEAN) { /* nothing that failed is left */
+        qp_dict_fini(&x->failed);
+        qp_dict_init(&x->failed);
+    }
     return status;
 }
 
@@ -157,17 +248,18 @@ static int push_round(pusher *x, bool is_again)
  * @return the exit status of the last round */
 static int push_for_ever(pusher *x, uint64_t every_ns)
 {
+    const uint64_t second_ns = 1000000000;
     int status;
     qp_interrupt_take();
     do {
         const uint64_t begun = qp_clock_monotonic();
         status = push_round(x, true);
-        uint64_t next = begun + every_ns;
+        uint64_t next = begun + (x->is_busy && every_ns > second_ns ? second_ns : every_ns);
         const uint64_t least = x->server ? qp_server_not_before(x->server) : 0;
         next = next > least ? next : least;
         if (status != QP_EXIT_UNUSABLE && x->is_more)
             next = 0;
-        if (!qp_interrupt_sleep(next))
+        if (x->is_stuck || !qp_interrupt_sleep(next))
             return status;
     } while (true);
 }
@@ -218,7 +310,9 @@ static int run_push(qp_cli *cli)
         return qp_cli_fail(cli, "--tries=0: expected at least 1");
     if (!take_target(&x))
         return QP_EXIT_UNUSABLE;
+    qp_dict_init(&x.failed);
     const int status = a->every ? push_for_ever(&x, every) : push_once(&x);
+    qp_dict_fini(&x.failed);
     qp_server_free(x.server);
     return status;
 }

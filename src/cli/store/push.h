@@ -14,14 +14,38 @@ enum { QP_SPOOL_NAMES = 20000 }; /* of one round */
 /* Is it the name of a profile that is to be pushed? */
 bool qp_spool_is_name(const char *name);
 
+typedef struct {
+    const char *path;
+    int fd;          /* holds the lock; < 0: not open */
+    bool is_limited; /* only files of this user can be removed from it */
+} qp_spool;
+
+typedef struct {
+    const char *name;
+    uint32_t failed; /* the round in which it was last tried in vain; 0: none */
+} qp_spool_file;
+
+typedef enum {
+    QP_SPOOL_OPEN,
+    QP_SPOOL_BUSY,    /* another push is at work there */
+    QP_SPOOL_UNUSABLE /* a message was printed */
+} qp_spool_state;
+
+/* Open a folder for this push alone, if it may remove files from it. Two that send the same files at once
+ * would send them twice, and so would one that cannot remove them. */
+qp_spool_state qp_spool_open(const qp_cli *cli, const char *path, qp_spool *spool);
+void qp_spool_close(qp_spool *spool);
+
 /* The profiles of a folder, by name; of more than QP_SPOOL_NAMES any of them. Hidden ones are not complete.
- * @param names  an empty buffer of const char *, texts of the arena
+ * @param files  an empty buffer of qp_spool_file, names of the arena
  * @return false: a message was printed */
-bool qp_spool_list(const qp_cli *cli, const char *spool, qp_buf *names, qp_arena *arena);
+bool qp_spool_list(const qp_cli *cli, const qp_spool *spool, qp_buf *files, qp_arena *arena);
+/* By their failures, those without one first; then by name. */
+void qp_spool_sort(qp_buf *files);
 
 /* Move a file to the folder `quarantine`, and say why.
  * @return false: it could not be moved */
-bool qp_spool_set_aside(const qp_cli *cli, const char *spool, const char *name,
+bool qp_spool_set_aside(const qp_cli *cli, const qp_spool *spool, const char *name,
                         const char *why);
 
 /* Remove a file that has arrived, unless another profile has taken its name.
@@ -42,6 +66,10 @@ void qp_server_free(qp_server *s); /* takes NULL */
 /* Send a profile. @return QP_IMPORT_ADDED: the server has it; REFUSED, UNREAD, FAILED: see error */
 qp_import_result qp_server_push(qp_server *s, const char *path, uint64_t *calls,
                                 qp_error *error);
+
+/* After QP_IMPORT_FAILED: see qp_send_may_be_body() and qp_send_is_interrupted(). */
+bool qp_server_may_be_file(const qp_server *s);
+bool qp_server_is_interrupted(const qp_server *s);
 
 /* See qp_send_not_before(). */
 uint64_t qp_server_not_before(const qp_server *s);

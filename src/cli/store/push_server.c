@@ -127,6 +127,16 @@ uint64_t qp_server_not_before(const qp_server *s)
     return qp_send_not_before(s->sender);
 }
 
+bool qp_server_may_be_file(const qp_server *s)
+{
+    return qp_send_may_be_body(s->sender);
+}
+
+bool qp_server_is_interrupted(const qp_server *s)
+{
+    return qp_send_is_interrupted(s->sender);
+}
+
 /* ---- a profile -------------------------------------------------------------------------------- */
 
 /* The same for the same file, so that a server may tell that it has it. */

@@ -2,17 +2,26 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli/store/push.h"
 
-static int compare_names(const void *a, const void *b)
+static int compare_files(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const qp_spool_file *x = a, *y = b;
+    return x->failed != y->failed ? (x->failed < y->failed ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+void qp_spool_sort(qp_buf *files)
+{
+    if (files->n)
+        qsort(files->items, files->n, sizeof(qp_spool_file), compare_files);
 }
 
 bool qp_spool_is_name(const char *name)
@@ -20,49 +29,96 @@ bool qp_spool_is_name(const char *name)
     return *name != '.' && strstr(name, ".qprof");
 }
 
-/* The profiles that a recorder has finished appear under their names at once; hidden ones are not. */
-bool qp_spool_list(const qp_cli *cli, const char *spool, qp_buf *names, qp_arena *arena)
+/* A file system without locks is pushed from all the same. */
+qp_spool_state qp_spool_open(const qp_cli *cli, const char *path, qp_spool *spool)
 {
-    DIR *folder = opendir(spool);
-    if (!folder)
-        return qp_cli_refuse(cli, "%s: %s", spool,
-                             errno == ENOENT ? "no such folder" : strerror(errno));
+    struct stat st;
+    *spool = (qp_spool){.path = path, .fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (spool->fd < 0 || fstat(spool->fd, &st) != 0) {
+        qp_cli_fail(cli, "%s: %s", path, errno == ENOENT ? "no such folder" : strerror(errno));
+        return QP_SPOOL_UNUSABLE;
+    }
+    if (flock(spool->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return QP_SPOOL_BUSY;
+    if (faccessat(spool->fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+        qp_cli_fail(cli, "%s: nothing is sent, as files could not be removed from it: %s", path,
+                    strerror(errno));
+        return QP_SPOOL_UNUSABLE;
+    }
+    spool->is_limited = st.st_mode & S_ISVTX && geteuid() != 0 && st.st_uid != geteuid();
+    return QP_SPOOL_OPEN;
+}
+
+void qp_spool_close(qp_spool *spool)
+{
+    if (spool->fd >= 0)
+        close(spool->fd);
+    spool->fd = -1;
+}
+
+/* The profiles that a recorder has finished appear under their names at once; hidden ones are not. */
+bool qp_spool_list(const qp_cli *cli, const qp_spool *spool, qp_buf *files, qp_arena *arena)
+{
+    const int fd = openat(spool->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (!folder) {
+        qp_cli_fail(cli, "%s: %s", spool->path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
     bool is_good = true;
-    for (struct dirent *entry = readdir(folder); entry && is_good && names->n < QP_SPOOL_NAMES;
+    for (struct dirent *entry = readdir(folder); entry && is_good && files->n < QP_SPOOL_NAMES;
          entry = readdir(folder)) {
         if (!qp_spool_is_name(entry->d_name))
             continue;
-        const char **name = qp_buf_add(names);
-        if (name)
-            *name = qp_arena_text(arena, entry->d_name);
-        is_good = name && *name;
+        qp_spool_file *file = qp_buf_add(files);
+        if (file)
+            *file = (qp_spool_file){.name = qp_arena_text(arena, entry->d_name)};
+        is_good = file && file->name;
     }
     closedir(folder);
-    if (is_good && names->n)
-        qsort(names->items, names->n, sizeof(const char *), compare_names);
-    return is_good || qp_cli_refuse(cli, "%s: not enough memory for its list", spool);
+    if (is_good)
+        qp_spool_sort(files);
+    return is_good || qp_cli_refuse(cli, "%s: not enough memory for its list", spool->path);
 }
 
-bool qp_spool_set_aside(const qp_cli *cli, const char *spool, const char *name, const char *why)
+/* @return the folder, which is made where there is none; -1: errno says why not */
+static int open_quarantine(const qp_spool *spool)
+{
+    static const char name[] = "quarantine";
+    if (mkdirat(spool->fd, name, 0700) != 0 && errno != EEXIST)
+        return -1;
+    return openat(spool->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* A link with the name of the folder could lead anywhere, and is not followed. */
+bool qp_spool_set_aside(const qp_cli *cli, const qp_spool *spool, const char *name,
+                        const char *why)
 {
     enum { TRIES = 1000, NO_REPLACE = 1 }; /* RENAME_NOREPLACE, which musl lacks */
-    char path[4096], to[4096];
+    char to[NAME_MAX + 8];
     bool is_moved = false;
-    snprintf(path, sizeof path, "%s/%s", spool, name);
-    int n = snprintf(to, sizeof to, "%s/quarantine", spool);
-    bool is_there = n < (int)sizeof to && (mkdir(to, 0700) == 0 || errno == EEXIST);
-    for (int i = 0; is_there && !is_moved && i < TRIES; i++) {
+    const int fd = open_quarantine(spool);
+    const char *reason = fd < 0 && (errno == ENOTDIR || errno == ELOOP)
+                             ? "a file or a link has the name of the folder"
+                             : strerror(errno);
+    for (int i = 0; fd >= 0 && !is_moved && i < TRIES; i++) {
         if (i)
-            snprintf(to, sizeof to, "%s/quarantine/%s.%d", spool, name, i);
+            snprintf(to, sizeof to, "%s.%d", name, i);
         else
-            snprintf(to, sizeof to, "%s/quarantine/%s", spool, name);
-        is_moved = syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, to, NO_REPLACE) == 0;
-        is_there = is_moved || errno == EEXIST;
+            snprintf(to, sizeof to, "%s", name);
+        is_moved = syscall(SYS_renameat2, spool->fd, name, fd, to, NO_REPLACE) == 0;
+        reason = strerror(errno);
+        if (!is_moved && errno != EEXIST)
+            break;
     }
+    if (fd >= 0)
+        close(fd);
     if (is_moved)
-        qp_cli_warn(cli, "%s; moved to %s", why, to);
+        qp_cli_warn(cli, "%s; moved to %s/quarantine/%s", why, spool->path, to);
     else
-        qp_cli_warn(cli, "%s; it cannot be moved to quarantine: %s", why, strerror(errno));
+        qp_cli_warn(cli, "%s; it cannot be moved to quarantine: %s", why, reason);
     return is_moved;
 }
 
