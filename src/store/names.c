@@ -82,6 +82,55 @@ static bool read_tables(const unsigned char *at, size_t n_bytes, qp_arena *arena
     return true;
 }
 
+/* ---- checksums of rows --------------------------------------------------------------------- */
+
+enum { NUMBER_BYTES = 8 };
+static const uint64_t no_bytes = UINT64_C(0xCBF29CE484222325);
+
+/* FNV-1a of 64 bits. */
+static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001B3);
+    return sum;
+}
+
+static uint64_t add_number(uint64_t sum, uint64_t n)
+{
+    unsigned char bytes[NUMBER_BYTES];
+    for (unsigned i = 0; i < NUMBER_BYTES; i++)
+        bytes[i] = (unsigned char)(n >> 8 * i);
+    return add_bytes(sum, bytes, NUMBER_BYTES);
+}
+
+static uint64_t sum_of_method(size_t number, const qp_builder_code *code, const void *tables,
+                              size_t n_bytes)
+{
+    const char *const texts[] = {code->name, code->class_name, code->module, code->file};
+    uint64_t sum = add_number(no_bytes, number);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        sum = add_bytes(sum, texts[i], strlen(texts[i]) + 1);
+    return add_bytes(add_number(add_number(sum, code->flags), code->id), tables, n_bytes);
+}
+
+/* The numbers are those of the row. @param thread  NULL: it is no root */
+static uint64_t sum_of_path(size_t number, int64_t parent, int64_t method, const char *thread,
+                            int64_t creator)
+{
+    const uint64_t numbers[] = {number, (uint64_t)parent, (uint64_t)method, (uint64_t)creator};
+    uint64_t sum = no_bytes;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sum = add_number(sum, numbers[i]);
+    return thread ? add_bytes(sum, thread, strlen(thread) + 1) : sum;
+}
+
+/* Rows from before there were checksums have none. */
+static bool is_sum(sqlite3_stmt *st, int column, uint64_t sum)
+{
+    return sqlite3_column_type(st, column) == SQLITE_NULL ||
+           sqlite3_column_int64(st, column) == (int64_t)sum;
+}
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
 static bool fail_row(qp_error *error, const char *what, size_t number)
@@ -92,7 +141,7 @@ static bool fail_row(qp_error *error, const char *what, size_t number)
 
 static bool read_method(sqlite3_stmt *st, qp_store_names *names, size_t number, qp_error *error)
 {
-    enum { ROW, NAME, CLASS, MODULE, SOURCE, METHOD_FLAGS, ID, TABLES };
+    enum { ROW, NAME, CLASS, MODULE, SOURCE, METHOD_FLAGS, ID, TABLES, SUM };
     qp_arena *a = &names->arena;
     qp_builder_code *code = qp_buf_add(&names->methods);
     if (!code || sqlite3_column_int64(st, ROW) != (int64_t)number)
@@ -106,6 +155,7 @@ static bool read_method(sqlite3_stmt *st, qp_store_names *names, size_t number, 
     const void *tables = sqlite3_column_blob(st, TABLES);
     const size_t n_bytes = (size_t)sqlite3_column_bytes(st, TABLES);
     return (code->name && code->class_name && code->module && code->file && tables &&
+            is_sum(st, SUM, sum_of_method(number, code, tables, n_bytes)) &&
             read_tables(tables, n_bytes, a, code)) ||
            fail_row(error, "method", number);
 }
@@ -114,7 +164,7 @@ static bool read_method(sqlite3_stmt *st, qp_store_names *names, size_t number, 
 static bool read_path(sqlite3_stmt *st, qp_store_names *names, size_t number, size_t n_methods,
                       qp_error *error)
 {
-    enum { ROW, PARENT, METHOD, THREAD, CREATOR };
+    enum { ROW, PARENT, METHOD, THREAD, CREATOR, SUM };
     qp_merge_path *path = qp_buf_add(&names->paths);
     const bool is_root = sqlite3_column_type(st, THREAD) != SQLITE_NULL;
     const int64_t parent = sqlite3_column_int64(st, PARENT),
@@ -132,7 +182,10 @@ static bool read_path(sqlite3_stmt *st, qp_store_names *names, size_t number, si
                             .creator = is_root ? (uint32_t)creator : 0};
     if (is_root)
         path->thread = qp_arena_text(&names->arena, qp_store_text(st, THREAD));
-    return path->thread || !is_root || qp_error_fail(error, "out of memory");
+    if (is_root && !path->thread)
+        return qp_error_fail(error, "out of memory");
+    return is_sum(st, SUM, sum_of_path(number, parent, method, path->thread, creator)) ||
+           fail_row(error, "call path", number);
 }
 
 static bool read_rows(const qp_store *s, const char *sql, bool is_path, size_t n_before,
@@ -176,11 +229,11 @@ bool qp_store_names_read(const qp_store *s, size_t n_methods, size_t n_paths,
     const size_t n_known = names->methods.n;
     const bool is_good =
         read_rows(s,
-                  "SELECT method, name, class, module, file, flags, id, tables FROM method"
+                  "SELECT method, name, class, module, file, flags, id, tables, sum FROM method"
                   " WHERE method > ? ORDER BY method",
                   false, n_methods, 0, names, error) &&
         read_rows(s,
-                  "SELECT path, parent, method, thread, creator FROM path WHERE path > ?"
+                  "SELECT path, parent, method, thread, creator, sum FROM path WHERE path > ?"
                   " ORDER BY path",
                   true, n_paths, n_methods + names->methods.n - n_known, names, error);
     if (!is_good) {
@@ -216,16 +269,19 @@ bool qp_store_learn(qp_store *s, qp_error *error)
 static bool write_method(const qp_store *s, sqlite3_stmt *st, uint32_t i, qp_error *error)
 {
     qp_buf tables = QP_BUF(unsigned char);
-    const qp_builder_code code = qp_merge_method_at(s->known, i);
+    qp_builder_code code = qp_merge_method_at(s->known, i);
     write_tables(&code, &tables);
+    code.id = code.flags & QP_METHOD_REGISTERED ? 0 : code.id;
+    code.flags &= ~(uint32_t)QP_METHOD_MISSED;
     sqlite3_bind_int64(st, 1, i + 1ll);
     qp_store_bind_text(st, 2, code.name);
     qp_store_bind_text(st, 3, code.class_name);
     qp_store_bind_text(st, 4, code.module);
     qp_store_bind_text(st, 5, code.file);
-    sqlite3_bind_int64(st, 6, code.flags & ~(uint32_t)QP_METHOD_MISSED);
-    sqlite3_bind_int64(st, 7, code.flags & QP_METHOD_REGISTERED ? 0 : (int64_t)code.id);
+    sqlite3_bind_int64(st, 6, code.flags);
+    sqlite3_bind_int64(st, 7, (int64_t)code.id);
     sqlite3_bind_blob64(st, 8, tables.items, tables.n, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(st, 9, (int64_t)sum_of_method(i + 1ul, &code, tables.items, tables.n));
     const bool is_good =
         tables.failed ? qp_error_fail(error, "out of memory") : qp_store_step(s, st, error);
     qp_free(tables.items);
@@ -238,22 +294,25 @@ static bool write_path(const qp_store *s, sqlite3_stmt *st, uint32_t i, qp_error
     uint64_t unused[QP_PATH_COLUMNS];
     qp_merge_path_at(s->known, i, &path, unused);
     sqlite3_bind_int64(st, 1, i + 1ll);
-    sqlite3_bind_int64(st, 2, path.parent + 1ll);
-    sqlite3_bind_int64(st, 3, path.thread ? 0 : path.method + 1ll);
+    const int64_t parent = path.parent + 1ll, method = path.thread ? 0 : path.method + 1ll;
+    sqlite3_bind_int64(st, 2, parent);
+    sqlite3_bind_int64(st, 3, method);
     if (path.thread)
         qp_store_bind_text(st, 4, path.thread);
     else
         sqlite3_bind_null(st, 4);
     sqlite3_bind_int64(st, 5, path.creator);
+    sqlite3_bind_int64(
+        st, 6, (int64_t)sum_of_path(i + 1ul, parent, method, path.thread, path.creator));
     return qp_store_step(s, st, error);
 }
 
 bool qp_store_names_write(const qp_store *s, size_t n_methods, size_t n_paths, qp_error *error)
 {
     sqlite3_stmt *method =
-        qp_store_prepare(s, "INSERT INTO method VALUES (?,?,?,?,?,?,?,?)", error);
+        qp_store_prepare(s, "INSERT INTO method VALUES (?,?,?,?,?,?,?,?,?)", error);
     sqlite3_stmt *path =
-        method ? qp_store_prepare(s, "INSERT INTO path VALUES (?,?,?,?,?)", error) : NULL;
+        method ? qp_store_prepare(s, "INSERT INTO path VALUES (?,?,?,?,?,?)", error) : NULL;
     bool is_good = method && path;
     for (size_t i = n_methods; is_good && i < qp_merge_n_methods(s->known); i++)
         is_good = write_method(s, method, (uint32_t)i, error);

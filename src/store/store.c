@@ -33,7 +33,9 @@ static const char *const steps[] = {
     "CREATE TABLE rolled (nonce INTEGER NOT NULL, started_at INTEGER NOT NULL,"
     " clears INTEGER NOT NULL, dataset INTEGER NOT NULL, ended_at INTEGER NOT NULL,"
     " calls INTEGER NOT NULL, profile INTEGER NOT NULL,"
-    " PRIMARY KEY (nonce, started_at, clears)) WITHOUT ROWID;"};
+    " PRIMARY KEY (nonce, started_at, clears)) WITHOUT ROWID;",
+    "ALTER TABLE method ADD COLUMN sum INTEGER;" /* NULL: of a row from before */
+    "ALTER TABLE path ADD COLUMN sum INTEGER;"};
 enum { VERSION = sizeof steps / sizeof *steps };
 
 /* ---- statements ---------------------------------------------------------------------------- */

@@ -178,6 +178,22 @@ while IFS=@ read -r statement pattern; do
     i=$((i + 1))
     claim "check sees: $statement" finds bad$i.db "$pattern"
 done <mistakes
+# a letter or a number, as the disk might change it: SQLite does not notice
+letters() {
+    cp s.db letter.db && sql letter.db "$1" && finds letter.db "$2" && says "$2" qprof store top letter.db
+}
+for column in name file; do
+    claim "check sees a letter in the $column of a method" letters \
+        "UPDATE method SET $column = 'X' || substr($column, 2) WHERE method = 2" 'damaged: method 2 is not valid'
+done
+claim "or its flags" letters 'UPDATE method SET flags = flags + 1024 WHERE method = 2' 'damaged: method 2 is not valid'
+claim "or the name of a thread" letters "UPDATE path SET thread = 'X' WHERE path = 1" 'damaged: call path 1 is not valid'
+claim "or the method of a path" letters 'UPDATE path SET method = 3 - method WHERE path = 2' 'damaged: call path 2 is not valid'
+nothing_is_made() {
+    echo x >no.qprof && ends 1 qprof store import new.db no.qprof none.qprof && grep -q 'no.qprof.*not in the store' err &&
+        grep -q 'none.qprof.*not in the store' err && same "new.db: 0 profiles added, 2 refused" "$(cat out)" && [ ! -e new.db ]
+}
+claim "an import of nothing makes no store" nothing_is_made
 head -c 20000 s.db >cutoff.db
 claim "a store that was cut" says 'cutoff.db: damaged: it was cut short' qprof store list cutoff.db
 claim "nor is a damaged profile added up" says 'profile 1 of the store: damaged' qprof store top bad3.db
@@ -229,7 +245,8 @@ other_clocks() {
 claim "times of other clocks do not add" other_clocks
 an_older_store() {
     cp e.db v1.db && sql v1.db 'ALTER TABLE profile DROP COLUMN clock' \
-        'ALTER TABLE profile DROP COLUMN has_calls' 'DROP TABLE rolled' 'PRAGMA user_version = 1' &&
+        'ALTER TABLE profile DROP COLUMN has_calls' 'DROP TABLE rolled' 'ALTER TABLE method DROP COLUMN sum' \
+        'ALTER TABLE path DROP COLUMN sum' 'PRAGMA user_version = 1' &&
         says 'v1.db: made by an older qprof' qprof store list v1.db &&
         ends 0 qprof store import v1.db a.qprof && qprof store check v1.db &&
         ends 0 qprof store series v1.db

@@ -187,9 +187,10 @@ const qp_command qp_command_store_check = {
     .operands = "STORE",
     .summary = "mistakes in a store",
     .about =
-        "Checks the database, and of each profile that is chosen whether it can be read and "
-        "has the calls and the time that it had when it came. Exit status 1: a mistake was "
-        "found.",
+        "Checks the database, the checksums of functions and call paths, and of each profile "
+        "that is chosen whether it can be read and has the calls and the time that it had when "
+        "it came. Labels, moments and file names of profiles have no checksum. Exit status 1: "
+        "a mistake was found.",
     .flags = (const qp_flag[]){QP_STORE_FLAGS_CHOICE, QP_FLAGS_COMMON},
     .examples = "qprof store check fleet.db",
     .run = run_check};

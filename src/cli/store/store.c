@@ -1,6 +1,9 @@
 /* store.c: `qprof store`: the table of its commands, and `import`. */
 #include "cli/store/store.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "base/text/unit.h"
 
 static const qp_command *const subs[] = {&qp_command_store_import,
@@ -85,6 +88,27 @@ static bool import(const qp_cli *cli, qp_store *s, const char *file, tally *t)
     return true;
 }
 
+/* Is there something that can be imported? Else no store is made for it. */
+static bool has_profile(const qp_cli *cli, tally *t)
+{
+    for (int i = 1; i < cli->args.n_operands; i++) {
+        qp_error error;
+        bool is_damaged;
+        qp_model *m = qp_store_load(cli->args.operands[i], &is_damaged, &error);
+        qp_model_free(m);
+        if (m)
+            return true;
+    }
+    for (int i = 1; i < cli->args.n_operands; i++) {
+        qp_error error;
+        bool is_damaged;
+        qp_model_free(qp_store_load(cli->args.operands[i], &is_damaged, &error));
+        qp_cli_warn(cli, "%s; it is not in the store", error.text);
+        t->n_refused++;
+    }
+    return false;
+}
+
 static int run_import(qp_cli *cli)
 {
     qp_error error;
@@ -92,9 +116,14 @@ static int run_import(qp_cli *cli)
     const int n = cli->args.n_operands;
     if (n < 2)
         return qp_cli_fail(cli, "missing profiles; usage: qprof store import STORE FILE...");
-    qp_store *s = qp_store_open(cli->args.operands[0], QP_STORE_WRITE, &error);
+    const char *path = cli->args.operands[0];
+    if (*path && access(path, F_OK) != 0 && errno == ENOENT && !has_profile(cli, &t)) {
+        print_tally(cli, &t);
+        return QP_EXIT_FAILED;
+    }
+    qp_store *s = qp_store_open(path, QP_STORE_WRITE, &error);
     if (!s)
-        return qp_cli_fail(cli, "%s: %s", cli->args.operands[0], error.text);
+        return qp_cli_fail(cli, "%s: %s", path, error.text);
     bool is_good = true;
     for (int i = 1; is_good && i < n; i++)
         is_good = import(cli, s, cli->args.operands[i], &t);
