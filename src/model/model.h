@@ -82,6 +82,7 @@ typedef struct {
     bool is_estimated; /* times are estimates with an interval: adaptive, sampled */
     bool has_times;    /* not -time=none */
     bool is_merged;    /* sums of several runs */
+    uint64_t n_stored; /* profiles of a store that were added up; 0: it is of a file */
     bool is_imported;  /* made of a profile of another tool; `version` says which */
     bool has_calls;   /* entries were counted; else calls, hits, skips are 0 and mean nothing */
     bool has_paths;   /* call paths were recorded; else they are estimated, or missing */

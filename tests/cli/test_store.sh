@@ -421,6 +421,9 @@ claim "a side without profiles" says 'e2.db: no profile of it has the version 7'
 claim "ages, with ago as well" same "$(qprof store list --since=30000d --format=csv s.db)" "$(qprof store list --since="30000d ago" --format=csv s.db)"
 claim "but nothing else" says '--since=2h agog: expected a moment' qprof store list --since="2h agog" s.db
 
+claim "a report says of how much it is" sh -c "qprof store top --version=2 s.db | head -1 | grep -q ', 1 profile of a store' &&
+    qprof store tree s.db | head -1 | grep -q ', 3 profiles of a store'"
+
 # ---- removing ---------------------------------------------------------------------------------------------
 removing_is_exact() {
     ends 0 qprof store remove --before=2026-01-02 s.db &&

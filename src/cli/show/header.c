@@ -60,7 +60,11 @@ static void print_title(const qp_screen *s, const qp_model *m, const char *path)
     qp_screen_style(s, QP_STYLE_HEAD);
     qp_header_program(s, run->program, run->script);
     qp_screen_style(s, QP_STYLE_PLAIN);
-    if (run->is_merged)
+    char profiles[QP_NUMBER_BYTES];
+    if (run->n_stored)
+        qp_out_format(s->out, ", %s of a store",
+                      qp_unit_things(profiles, run->n_stored, "profile"));
+    else if (run->is_merged)
         qp_out_text(s->out, ", several runs");
     else if (run->pid)
         qp_out_format(s->out, ", process %" PRIu64, run->pid);

@@ -36,6 +36,8 @@ qp_load_status qp_choice_load(qp_cli *cli, const char *path, qp_model **out, qp_
     if (!qp_choice_open(&c, cli, QP_STORE_READ, error))
         return QP_LOAD_UNUSABLE;
     const qp_load_status status = qp_choice_sum(cli, &c, c.profiles, c.n, out, error);
+    if (*out)
+        (*out)->run.n_stored = c.n;
     qp_choice_close(&c);
     return status;
 }
