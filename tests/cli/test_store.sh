@@ -194,6 +194,16 @@ nothing_is_made() {
         grep -q 'none.qprof.*not in the store' err && same "new.db: 0 profiles added, 2 refused" "$(cat out)" && [ ! -e new.db ]
 }
 claim "an import of nothing makes no store" nothing_is_made
+# a page of the table of methods that is none
+one_line() {
+    cp s.db page.db && python3 -c 'import sqlite3
+page = sqlite3.connect("page.db").execute("SELECT rootpage FROM sqlite_master WHERE name = ?", ("profile_by_time",)).fetchone()[0]
+size = sqlite3.connect("page.db").execute("PRAGMA page_size").fetchone()[0]
+file = open("page.db", "r+b")
+file.seek((page - 1) * size + 3)
+file.write(b"\xff\xff")' && finds page.db 'damaged: SQLite says: ' && grep 'SQLite says' err >line && ! grep -Eq '[*]{3}|x0A' line
+}
+claim "what SQLite says is on one line" one_line
 head -c 20000 s.db >cutoff.db
 claim "a store that was cut" says 'cutoff.db: damaged: it was cut short' qprof store list cutoff.db
 claim "nor is a damaged profile added up" says 'profile 1 of the store: damaged' qprof store top bad3.db
