@@ -10,7 +10,8 @@
 #include "model/figures/figures.h"
 
 /* Percent of the run, and of the calls before, below which there is no sentence. */
-static const double LEAST_PERCENT = 1, LEAST_CHANGE_PERCENT = 10, LEAST_PART_OFF = 0.25;
+static const double LEAST_PERCENT = 1, LEAST_CHANGE_PERCENT = 10, LEAST_PART_OFF = 0.25,
+                    TIMES_THE_REST = 10;
 enum { FUNCTIONS_COMPARED = 100 };
 
 typedef struct {
@@ -127,7 +128,8 @@ static bool stands_out(const qp_run_info *run, const qp_figures *f)
 {
     double off = (double)f->off, ran = (double)(f->self - f->off),
            rest_off = (double)run->off - off, rest_ran = (double)(run->total - run->off) - ran;
-    return off >= LEAST_PART_OFF * (double)run->off && off * rest_ran >= 2 * rest_off * ran;
+    return off >= LEAST_PART_OFF * (double)run->off &&
+           off * rest_ran >= TIMES_THE_REST * rest_off * ran;
 }
 
 /* Exact times tell time off the processor, but not whether the thread waited or was ready while others
@@ -327,12 +329,16 @@ static void find_change(findings *to, const qp_model *since, const char *since_p
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int by_weight(const void *a, const void *b)
 {
     const qp_run_finding *x = a, *y = b;
-    if (x->is_last != y->is_last)
-        return x->is_last ? 1 : -1;
     return (x->percent < y->percent) - (x->percent > y->percent);
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const qp_run_finding *x = a, *y = b;
+    return x->is_last != y->is_last ? x->is_last - y->is_last : by_weight(x, y);
 }
 
 size_t qp_model_findings(const qp_model *m, const char *path, const qp_model *since,
@@ -355,12 +361,12 @@ size_t qp_model_findings(const qp_model *m, const char *path, const qp_model *si
     size_t n_most = f.n < QP_FINDINGS_MOST ? f.n : QP_FINDINGS_MOST, n_other = f.n;
     if (since && run->has_calls && since->run.has_calls)
         find_change(&f, since, since_path);
-    qsort(f.all, n_other, sizeof f.all[0], compare);
+    qsort(f.all, n_other, sizeof f.all[0], by_weight);
     if (f.n > n_other) { /* it was asked for: it takes the place of what weighs least */
         n_most -= n_most == QP_FINDINGS_MOST;
         f.all[n_most++] = f.all[n_other];
     }
-    qsort(f.all, n_most, sizeof f.all[0], compare);
+    qsort(f.all, n_most, sizeof f.all[0], in_order);
     f.n = n_most;
     memcpy(out, f.all, f.n * sizeof f.all[0]);
     return f.n;
