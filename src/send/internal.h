@@ -12,12 +12,17 @@ struct qp_sender {
     uint64_t not_before;  /* see qp_send_not_before() */
     uint64_t chance;      /* of the next wait */
     unsigned status;      /* of the last answer; 0: none came */
+    char type[64];        /* of the last answer, without parameters; "": it did not say */
     uint64_t retry_after; /* s, of the last answer; 0: it did not say */
     bool is_hopeless;     /* the last request cannot be better the next time */
     bool is_unheard;      /* there was a connection, but no whole answer came */
     bool is_interrupted;  /* by wait() */
     qp_buf answer;        /* bytes: its body, or the beginning of it */
 };
+
+enum { QP_HEADER_BYTES = 8192 };
+/* The next line that is neither empty nor a comment. @param number  0 at first @return NULL: that was all */
+const char *qp_header_next(const char **at, unsigned *number, size_t *n);
 
 /* @return false: see error */
 bool qp_request_init(qp_sender *s, qp_error *error);

@@ -1,6 +1,10 @@
 /* request.c: one request, by libcurl; without it there are none. Read qp_request first. */
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <time.h>
 
+#include "base/os/clock.h"
 #include "base/text/text.h"
 #include "send/internal.h"
 
@@ -29,6 +33,48 @@ static size_t take_answer(char *bytes, size_t size, size_t n, void *data)
     return to ? n : 0;
 }
 
+/* "120", or a date. What is neither is ignored; libcurl would take "120a" for 120. */
+static uint64_t read_retry_after(const char *text)
+{
+    enum { DIGITS_MOST = 9 };
+    const size_t n = strspn(text, "0123456789");
+    if (n && !text[n])
+        return n > DIGITS_MOST ? UINT32_MAX : strtoull(text, NULL, 10);
+    const bool is_date = (*text >= 'A' && *text <= 'Z') && strchr(text, ':');
+    const time_t date = is_date ? curl_getdate(text, NULL) : -1, now = (time_t)(qp_clock_wall() / 1000000000);
+    return date > now ? (uint64_t)(date - now) : 0;
+}
+
+static size_t take_header(char *bytes, size_t size, size_t n, void *data)
+{
+    static const char name[] = "Retry-After:";
+    enum { NAME_BYTES = sizeof name - 1 };
+    qp_sender *s = data;
+    char text[64];
+    (void)size; /* it is 1 */
+    if (n < NAME_BYTES || strncasecmp(bytes, name, NAME_BYTES) != 0)
+        return n;
+    size_t from = NAME_BYTES, to = n;
+    while (to > from && strchr(" \t\r\n", bytes[to - 1]))
+        to--;
+    while (from < to && strchr(" \t", bytes[from]))
+        from++;
+    s->retry_after = 0;
+    if (to - from < sizeof text) {
+        qp_text_format(text, sizeof text, "%.*s", (int)(to - from), bytes + from);
+        s->retry_after = read_retry_after(text);
+    }
+    return n;
+}
+
+static void take_type(qp_sender *s)
+{
+    char *type = NULL;
+    curl_easy_getinfo(s->curl, CURLINFO_CONTENT_TYPE, &type);
+    qp_text_format(s->type, sizeof s->type, "%.*s", (int)strcspn(type ? type : "", "; \t"),
+                   type ? type : "");
+}
+
 static bool add_header(qp_sender *s, const char *line)
 {
     struct curl_slist *all = curl_slist_append(s->headers, line);
@@ -36,34 +82,15 @@ static bool add_header(qp_sender *s, const char *line)
     return all;
 }
 
-static bool is_header(const char *line, size_t n)
-{
-    const char *colon = memchr(line, ':', n);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)line[i] < ' ' && line[i] != '\t')
-            return false;
-    return colon && colon > line && !memchr(line, ' ', (size_t)(colon - line));
-}
-
-/* Lines that are no headers are named by their number: what they say may be a secret. */
 static bool add_headers(qp_sender *s, qp_error *error)
 {
-    enum { LINE_BYTES = 8192 };
-    char line[LINE_BYTES];
-    const char *at = s->o.headers ? s->o.headers : "";
-    for (unsigned number = 1; *at; number++) {
-        size_t n = strcspn(at, "\n"), n_text = n && at[n - 1] == '\r' ? n - 1 : n;
-        if (n_text && *at != '#') {
-            if (n_text >= sizeof line || !is_header(at, n_text))
-                return qp_error_fail(error, "%.300s: line %u is not NAME: VALUE",
-                                     s->o.headers_from, number);
-            memcpy(line, at, n_text);
-            line[n_text] = '\0';
-            if (!add_header(s, line))
-                return qp_error_fail(error, "out of memory");
-        }
-        at += n + (at[n] == '\n');
-    }
+    char line[QP_HEADER_BYTES];
+    const char *at = s->o.headers ? s->o.headers : "", *text;
+    unsigned number = 0;
+    for (size_t n; (text = qp_header_next(&at, &number, &n));)
+        if (n >= sizeof line ||
+            !add_header(s, qp_text_format(line, sizeof line, "%.*s", (int)n, text)))
+            return qp_error_fail(error, "out of memory");
     return true;
 }
 
@@ -107,6 +134,8 @@ bool qp_request_init(qp_sender *s, qp_error *error)
         curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
         curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, ask_whether_to_end) == CURLE_OK &&
         curl_easy_setopt(curl, CURLOPT_XFERINFODATA, s) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header) == CURLE_OK &&
+        curl_easy_setopt(curl, CURLOPT_HEADERDATA, s) == CURLE_OK &&
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer) == CURLE_OK &&
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, &s->answer) == CURLE_OK;
     if (s->o.ca_file)
@@ -145,9 +174,10 @@ bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
 {
     char why[CURL_ERROR_SIZE] = "", plain[CURL_ERROR_SIZE];
     long status = 0;
-    curl_off_t retry_after = 0, connected_us = 0;
+    curl_off_t connected_us = 0;
     CURL *curl = s->curl;
     s->answer.n = 0;
+    s->retry_after = 0;
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
     curl_easy_setopt(curl, CURLOPT_POST, 1L);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n_bytes);
@@ -155,9 +185,8 @@ bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
     const CURLcode code = curl_easy_perform(curl);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &retry_after);
+    take_type(s);
     s->status = (unsigned)status;
-    s->retry_after = retry_after > 0 ? (uint64_t)retry_after : 0;
     s->is_hopeless = is_hopeless(code);
     curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
     s->is_unheard = connected_us > 0 && is_silence(code);

@@ -2,6 +2,7 @@
 #include "send/send.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/containers/alloc.h"
 #include "base/os/clock.h"
@@ -11,7 +12,7 @@
 enum { URL_BYTES = 2048, SAID_BYTES = 200 };
 static const uint64_t FIRST_WAIT_NS = 500000000, LONGEST_WAIT_NS = 30000000000u;
 static const uint64_t LONGEST_ASKED_S = 60; /* of Retry-After, while a command waits */
-static const uint64_t LONGEST_PAUSE_S = 86400;
+static const uint64_t LONGEST_PAUSE_S = 3600;
 
 /* A user's name and password would be in lists of processes, and in messages.
  * @return false: see error */
@@ -29,6 +30,57 @@ static bool is_url(const char *url, qp_error *error)
     for (const char *c = at; *c; c++)
         if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7F || strchr("?#\\\"<>", *c))
             return qp_error_fail(error, "a character in the address is not allowed there");
+    return true;
+}
+
+const char *qp_header_next(const char **at, unsigned *number, size_t *n)
+{
+    while (**at) {
+        const char *line = *at;
+        const size_t n_line = strcspn(line, "\n");
+        *n = n_line && line[n_line - 1] == '\r' ? n_line - 1 : n_line;
+        *at += n_line + (line[n_line] == '\n');
+        ++*number;
+        if (*n && *line != '#')
+            return line;
+    }
+    return NULL;
+}
+
+static bool is_header(const char *line, size_t n)
+{
+    const char *colon = memchr(line, ':', n);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)line[i] < ' ' && line[i] != '\t')
+            return false;
+    return colon && colon > line && n < QP_HEADER_BYTES &&
+           !memchr(line, ' ', (size_t)(colon - line));
+}
+
+/* @return the name of the header, if the request has it of its own; or NULL */
+static const char *own_header(const char *line)
+{
+    static const char *const own[] = {"Host", "Content-Length", "Content-Type",
+                                      "Content-Encoding", "Transfer-Encoding"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strncasecmp(line, own[i], strlen(own[i])) == 0 && line[strlen(own[i])] == ':')
+            return own[i];
+    return NULL;
+}
+
+/* Lines that are no headers are named by their number: what they say may be a secret. */
+bool qp_send_are_headers(const char *headers, const char *from, qp_error *error)
+{
+    unsigned number = 0;
+    const char *line;
+    for (size_t n; (line = qp_header_next(&headers, &number, &n));) {
+        const char *own = own_header(line);
+        if (!is_header(line, n))
+            return qp_error_fail(error, "%.300s: line %u is not NAME: VALUE", from, number);
+        if (own)
+            return qp_error_fail(error, "%.300s: line %u: %s is set by qprof itself", from,
+                                 number, own);
+    }
     return true;
 }
 
@@ -106,13 +158,36 @@ static bool is_worth_another_try(unsigned status)
     return status == 408 || status == 425 || status == 429 || status >= 500;
 }
 
+/* A network that asks for a login first answers 200 with a page of its own. */
+static bool is_of_such_a_server(const qp_sender *s)
+{
+    const char *const types[] = {s->o.answer_type, s->o.answer_type_too};
+    for (size_t i = 0; i < 2; i++)
+        if (types[i] && strcasecmp(types[i], s->type) == 0)
+            return true;
+    return false;
+}
+
+static bool is_success(const qp_sender *s)
+{
+    return s->status >= 200 && s->status < 300;
+}
+
 /* "the server answers 400: label name too long". @return false */
 static bool tell(const qp_sender *s, qp_error *error)
 {
     char said[SAID_BYTES];
-    size_t n = 0;
+    size_t n = 0, n_text = s->answer.n;
     const char *text = s->answer.items;
-    while (n < s->answer.n && text[n] && text[n] != '\n' && text[n] != '\r')
+    if (is_success(s))
+        return qp_error_fail(
+            error, "%.250s answers %u with %s, which is no answer of such a server", s->url,
+            s->status,
+            qp_plain(*s->type ? s->type : "a body", strlen(*s->type ? s->type : "a body"), said,
+                     sizeof said));
+    if (s->o.explain && is_of_such_a_server(s) && !(text = s->o.explain(&s->answer, &n_text)))
+        n_text = 0;
+    while (n < n_text && text[n] && text[n] != '\n' && text[n] != '\r')
         n++;
     qp_plain(n ? text : "", n, said, sizeof said);
     return qp_error_fail(error, "%.250s answers %u%s%s", s->url, s->status, *said ? ": " : "",
@@ -121,10 +196,11 @@ static bool tell(const qp_sender *s, qp_error *error)
 
 static qp_send_result judge(const qp_sender *s)
 {
-    return s->status >= 200 && s->status < 300 ? QP_SEND_TAKEN
-           : s->status == 413                  ? QP_SEND_TOO_LARGE
-           : is_about_server(s->status)        ? QP_SEND_FAILED
-                                               : QP_SEND_REFUSED;
+    return is_success(s)
+               ? (s->answer.n && !is_of_such_a_server(s) ? QP_SEND_FAILED : QP_SEND_TAKEN)
+           : s->status == 413           ? QP_SEND_TOO_LARGE
+           : is_about_server(s->status) ? QP_SEND_FAILED
+                                        : QP_SEND_REFUSED;
 }
 
 /* ---- tries ---------------------------------------------------------------------------------- */

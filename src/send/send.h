@@ -18,19 +18,27 @@ typedef enum {
 } qp_send_result;
 
 typedef struct {
-    const char *url;          /* http:// or https://, checked by qp_sender_new() */
-    const char *path;         /* that is added to it: "/v1development/profiles" */
-    const char *type;         /* of the body */
-    bool is_packed;           /* the body is compressed by gzip, and says so */
-    const char *headers;      /* "NAME: VALUE" a line; NULL: none */
-    const char *headers_from; /* what they are called in messages */
-    const char *ca_file;      /* certificates that are trusted; NULL: those of the system */
-    uint64_t timeout_ns;      /* of one try */
-    unsigned n_tries;         /* at most */
+    const char *url;  /* http:// or https://, checked by qp_sender_new() */
+    const char *path; /* that is added to it: "/v1development/profiles" */
+    const char *type; /* of the body */
+    const char
+        *answer_type; /* of answers that have a body; others are not from such a server */
+    const char *answer_type_too; /* or this; NULL: none */
+    bool is_packed;              /* the body is compressed by gzip, and says so */
+    const char *headers; /* "NAME: VALUE" a line, see qp_send_are_headers(); NULL: none */
+    const char *ca_file; /* certificates that are trusted; NULL: those of the system */
+    uint64_t timeout_ns; /* of one try */
+    unsigned n_tries;    /* at most */
+    /* What an answer of answer_type that is no success says. @return its beginning in the body; NULL: nothing */
+    const char *(*explain)(const qp_buf *answer, size_t *n); /* NULL: all answers are texts */
     bool (*wait)(uint64_t until_ns); /* @return false: end the request, and do not try again */
 } qp_send_options;
 
 typedef struct qp_sender qp_sender;
+
+/** May all lines be headers of a request? Those that the request needs itself are refused.
+ * @param from  what they are called in messages @return false: see error, which is no part of a line */
+bool qp_send_are_headers(const char *headers, const char *from, qp_error *error);
 
 /* "libcurl 7.88.1 (OpenSSL/3.0.17)"; NULL: it was left out of this build. */
 const char *qp_send_library(void);

@@ -6,6 +6,8 @@ push_receiver.py FOLDER [CERTIFICATE]: FOLDER/plan has a line for each request, 
   413 | 400 TEXT | 302 ADDRESS
   below N         413 unless the body is shorter than N bytes
   move FROM TO    moves a file, then 200
+  page TEXT       200 with text/html
+  status N TEXT   an error of the type of the protocol
   hang            no answer until the other side ends
   half            closes after the half of an answer
   long [STATUS]   an answer without an end
@@ -26,9 +28,9 @@ class Receiver(http.server.BaseHTTPRequestHandler):
     def kind(self):
         return "application/proto" if self.path.startswith("/push.") else "application/x-protobuf"
 
-    def answer(self, status, body=b"", headers=()):
+    def answer(self, status, body=b"", headers=(), kind=None):
         self.send_response(status)
-        self.send_header("Content-Type", self.kind() if status == 200 else "text/plain")
+        self.send_header("Content-Type", kind or (self.kind() if status == 200 else "text/plain"))
         for name, value in headers:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
@@ -68,6 +70,11 @@ class Receiver(http.server.BaseHTTPRequestHandler):
                     self.wfile.write(b"x" * 65536)
             except OSError:
                 self.close_connection = True
+        elif word == "page":
+            self.answer(200, rest.encode(), kind="text/html; charset=utf-8")
+        elif word == "status":
+            status, _, text = rest.partition(" ")
+            self.answer(int(status), text.encode().decode("unicode_escape").encode("latin-1"), kind=self.kind())
         elif word == "503":
             self.answer(503, b"busy\n", [("Retry-After", rest)] if rest else [])
         elif word == "302":

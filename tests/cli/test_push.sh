@@ -68,6 +68,12 @@ the_same_id() {
         same "$(decoded otlp 1)" "$(decoded otlp 2)"
 }
 claim "a profile has the same id whenever it is sent" the_same_id
+own_keys() {
+    QPROF_LABELS=service=web,service.name=mine,host.name=h,host.name=h2,service_name=x record keys.qprof 'main(' 1 ')'
+    serve && cp keys.qprof spool/ && ends 0 push --to="otlp:$url" && decoded otlp 1 >decoded &&
+        same "$1" "$(sed -n 's/^label //p' decoded | sort | paste -sd ,)"
+}
+claim "a label replaces the attribute of its name" own_keys "host.name h2,service.name mine,service_name x"
 arguments_stay_here() {
     QPROF="-output=s.qprof -record-arguments=yes" ./score 'main(' 1 ')' 'hunter2?' 'h(' 1 ')'
     qprof info s.qprof | grep -q hunter2 || return 1
@@ -116,9 +122,12 @@ cut_is_right() {
         oracle sent "$profile.folded" wall "$samples" "$frames" && same "" "$(ls spool)"
 }
 claim "16,000 samples, the sums are kept" cut_is_right pyroscope 16000 1000 many
-claim "... and most of them are used" test "$(sed -n 's/^most \([0-9]*\).*/\1/p' sent)" -gt 15000
+claim "... and nearly all of them are used" test "$(sed -n 's/^most \([0-9]*\).*/\1/p' sent)" -gt 15900
+claim "... and it says how much is in <other>" same "spool: 1 profile pushed with 20,841 calls, $(awk '/^stack wall/ { all += $3 }
+    /^stack wall .*<other>$/ { rest += $3 } END { printf "%.1f", 100 * rest / all }' sent) % of the time went to <other>" "$(cat out)"
 claim "... calls too" same "sum calls $(awk '{ n += $NF } END { print n }' many.calls)" "$(grep '^sum calls' sent)"
 claim "413 is cut further" cut_is_right pyroscope 4000 1000 many 413 413 200
+claim "... and nearly all are used" test "$(sed -n 's/^most \([0-9]*\).*/\1/p' sent)" -gt 3900
 claim "... and sent again" same 3 "$(requests)"
 claim "until it is small enough" cut_is_right pyroscope 2000 1000 many 'below 9000' 'below 9000' 'below 9000' 'below 9000' \
     'below 9000' 'below 9000' 'below 9000' 'below 9000'
@@ -183,6 +192,20 @@ long() { serve long && cp a.qprof spool/ && ends 0 push --to="pyroscope:$url" &&
 claim "an answer without an end: the profile was taken" long
 long_failure() { serve 'long 500' && stays 1 'answers 500' --tries=1 --to="otlp:$url"; }
 claim "... or was not" long_failure
+login_first() {
+    serve 'page <html>log in</html>' && stays 1 'answers 200 with text/html, which is no answer of such a server: spool/a.qprof stays' --to="$1:$url"
+}
+claim "a page is no answer of Pyroscope" login_first pyroscope
+claim "... nor of OTLP" login_first otlp
+says_why() { serve 'status 400 \x08\x03\x12\x07too old' && cp a.qprof spool/ && ends 1 push --to="otlp:$url" &&
+    grep -q 'answers 400: too old; moved' err; }
+claim "OTLP: the message of an error" says_why
+# odd Retry-After forms: the second try comes after the usual wait
+odd_retry() { serve "503 $1" && cp a.qprof spool/ && ends 0 push --to="otlp:$url" && same 2 "$(requests)"; }
+claim "Retry-After: 120a" odd_retry 120a
+claim "Retry-After: 1e3" odd_retry 120e1
+huge_retry() { serve "503 99999999999999999999" && stays 1 'answers 503' --to="otlp:$url"; }
+claim "Retry-After that is huge" huge_retry
 # a.qprof, b.qprof and c.qprof: the first one is tried in vain
 poisoned() {
     serve 503 200 200 && cp a.qprof spool/ && cp b.qprof spool/ && cp b.qprof spool/c.qprof && ends 1 push --tries=1 --to="otlp:$url" &&
@@ -230,14 +253,24 @@ claim "a push that is killed sends again" killed
 
 # ---- credentials and addresses ------------------------------------------------------------------------------
 secret() {
-    printf '# of the server\nAuthorization: Bearer s3cret\r\n\nX-Scope-OrgID: team\n' >headers
+    printf '# of the server\nAuthorization: Bearer s3cret\r\n\nX-Scope-OrgID: team\n' >headers && chmod 600 headers
     serve '401 no' && cp a.qprof spool/ && ends 1 push --header-file=headers --to="otlp:$url" && ! grep -q s3cret out err &&
         grep -q '^Authorization: Bearer s3cret' got/1.head && grep -q '^X-Scope-OrgID: team' got/1.head &&
         QPROF_PUSH_HEADERS='Authorization: Bearer 0ther' ends 0 push --to="otlp:$url" && grep -q 'Bearer 0ther' got/2.head
 }
 claim "headers come from a file or the environment, and are not printed" secret
-printf 'Authorization: x\nBearer s3cret\n' >bad
-claim "a line that is no header is not printed" says 'bad: line 2 is not NAME: VALUE$' push --header-file=bad --to=otlp:http://127.0.0.1:1
+printf 'Authorization: x\nBearer s3cret\n' >bad && chmod 600 bad
+claim "a line that is no header is not printed" says 'push: bad: line 2 is not NAME: VALUE$' push --header-file=bad --to=otlp:http://127.0.0.1:1
+for name in Content-Length Content-Encoding host; do
+    printf '%s: 1\n' $name >own && chmod 600 own
+    claim "$name is not the user's" says 'push: own: line 1: .* is set by qprof itself$' push --header-file=own --to=otlp:http://127.0.0.1:1
+done
+: >open && chmod 644 open
+claim "a file of headers that others can read" says '--header-file=open: other users can read it' push --header-file=open --to=otlp:http://127.0.0.1:1
+claim "no target" says 'missing --to=TARGET: sqlite:FILE, pyroscope:.* or otlp:' push
+for every in 1e3 0x10 100ms 0 -1s; do
+    claim "--every=$every" says "every=$every: expected a time of 1s or more" push --every=$every --to=otlp:http://127.0.0.1:1
+done
 claim "a password in the address" says 'would be seen by others: use --header-file=FILE' push --to=otlp:http://me:s3cret@127.0.0.1:1
 claim "... is not printed" sh -c '! grep -q s3cret err'
 claim "an address of another kind" says 'expected http://HOST:PORT' push --to=otlp:ftp://127.0.0.1

@@ -133,7 +133,7 @@ static void messages_without_memory(void **state)
         for (; !is_written && n < 1000; n++) {
             qp_error error = {0};
             qp_buf to = QP_BUF(unsigned char);
-            qp_export_limits limits = {2, 2, 1 << 20};
+            qp_export_limits limits = {.n_samples = 2, .depth = 2, .n_bytes = 1 << 20};
             qp_alloc_fail_after(n, true);
             is_written = all[i](m, id, &limits, &to, &error);
             qp_alloc_fail_after(0, false);
@@ -155,11 +155,11 @@ static void a_message_that_cannot_be_small_enough_is_refused(void **state)
     qp_model *m = four_paths();
     qp_error error;
     qp_buf to = QP_BUF(unsigned char);
-    qp_export_limits limits = {4, 9, 60};
+    qp_export_limits limits = {.n_samples = 4, .depth = 9, .n_bytes = 60};
     assert_false(qp_export_pyroscope(m, id, &limits, &to, &error));
     assert_string_equal(error.text,
                         "cannot be cut to what the server takes: names are too long");
-    limits = (qp_export_limits){4, 9, 60};
+    limits = (qp_export_limits){.n_samples = 4, .depth = 9, .n_bytes = 60};
     assert_false(qp_export_otlp(m, id, &limits, &to, &error));
     assert_int_equal(to.n, 0);
     qp_free(to.items);

@@ -294,12 +294,13 @@ bool qp_args_time(const char *text, uint64_t *ns)
     static const struct {
         const char *name;
         double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
-                 {"ns", 1}, {"m", 60e9}, {"h", 3600e9}};
+    } units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
+                 {"ns", 1}, {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
     const double limit = 1e18; /* 31 years: no run takes longer */
     char *end;
-    double value = strtod(text, &end);
-    if (end == text || !isfinite(value) || value < 0 || *text < '0' || *text > '9')
+    const double value = strtod(text, &end);
+    /* strtod() also takes 0x10 and 1e3 */
+    if (*text < '0' || *text > '9' || (size_t)(end - text) > strspn(text, "0123456789."))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].name) == 0 && value * units[i].ns < limit) {

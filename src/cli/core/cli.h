@@ -257,7 +257,7 @@ char *qp_args_hint(char to[QP_HINT_BYTES], const char *words, const char *text, 
 /* Which word of `words` text is. @return -1: none */
 int qp_args_word(const char *words, const char *text);
 
-/* Read "1.5s" as ns; units: ns, us, ms, s, m, h; without one: seconds. At most 31 years.
+/* Read "1.5s" as ns; units: ns, us, ms, s, m, h, d; without one: seconds. At most 31 years.
  * @return false: not a time */
 bool qp_args_time(const char *text, uint64_t *ns);
 

@@ -10,9 +10,10 @@
 #include "base/os/clock.h"
 #include "base/text/unit.h"
 #include "cli/store/push.h"
+#include "export/shared/profile.h"
 
 #define TARGETS "sqlite:FILE, pyroscope:http://HOST:PORT or otlp:http://HOST:PORT"
-static const char usage[] = "usage: qprof push --spool=DIR --to=sqlite:FILE";
+static const char usage[] = "usage: qprof push --spool=DIR --to=TARGET";
 
 typedef struct {
     qp_cli *cli;
@@ -26,6 +27,7 @@ typedef struct {
     bool is_more;  /* it has taken something, and there may be more than a round takes */
     bool is_busy;  /* another push is at work in the folder */
     bool is_stuck; /* what has arrived cannot be removed: it would be sent again and again */
+    qp_push_cut cut[2]; /* of this round: time, calls */
     uint32_t n_rounds;
     qp_dict failed; /* hash of a name -> the round in which it was tried in vain */
     const char *
@@ -115,7 +117,7 @@ static bool push_file(pusher *x, const char *name)
         x->n_left++;
         return true;
     }
-    switch (x->server ? qp_server_push(x->server, path, &calls, &error)
+    switch (x->server ? qp_server_push(x->server, path, &calls, x->cut, &error)
                       : qp_store_import(x->store, path, &calls, &error)) {
     case QP_IMPORT_ADDED:
     case QP_IMPORT_REPLACED:
@@ -153,6 +155,11 @@ static void print_result(const pusher *x)
     qp_out_format(out, ": %s pushed", qp_unit_things(text, x->n_pushed, "profile"));
     if (x->n_pushed)
         qp_out_format(out, " with %s", qp_unit_things(text, x->calls, "call"));
+    for (size_t i = 0; i < 2; i++)
+        if (x->cut[i].rest)
+            qp_out_format(out, ", %.1f %% of the %s went to " QP_EXPORT_REST,
+                          100.0 * (double)x->cut[i].rest / (double)x->cut[i].all,
+                          i ? "calls" : "time");
     if (x->n_known)
         qp_out_format(out, ", %s in the store already", qp_unit_count(text, x->n_known));
     if (x->n_aside)
@@ -220,6 +227,7 @@ static int push_round(pusher *x, bool is_again)
     const bool was_busy = x->is_busy;
     x->n_pushed = x->n_known = x->n_aside = x->n_left = x->calls = 0;
     x->is_more = x->is_busy = false;
+    memset(x->cut, 0, sizeof x->cut);
     x->n_rounds++;
     int status = QP_EXIT_UNUSABLE;
     switch (qp_spool_open(x->cli, x->spool, &x->folder)) {
@@ -300,12 +308,13 @@ static int run_push(qp_cli *cli)
     const qp_store_args *a = &cli->args.store;
     pusher x = {.cli = cli, .spool = a->spool, .to = cli->args.to};
     if (!x.spool || !x.to)
-        return qp_cli_fail(cli, "missing %s; %s", x.spool ? "--to=sqlite:FILE" : "--spool=DIR",
-                           usage);
+        return qp_cli_fail(cli, "missing %s; %s",
+                           x.spool ? "--to=TARGET: " TARGETS : "--spool=DIR", usage);
     if (cli->args.n_operands)
         return qp_cli_fail(cli, "%s: no operand is expected; %s", cli->args.operands[0], usage);
-    if (a->every && (!qp_args_time(a->every, &every) || every < 1000000))
-        return qp_cli_fail(cli, "--every=%s: expected a time: 60s, 5m", a->every);
+    if (a->every && (!qp_args_time(a->every, &every) || every < 1000000000))
+        return qp_cli_fail(cli, "--every=%s: expected a time of 1s or more: 60s, 5m, 1d",
+                           a->every);
     if (!a->tries)
         return qp_cli_fail(cli, "--tries=0: expected at least 1");
     if (!take_target(&x))

@@ -56,6 +56,10 @@ bool qp_spool_remove(const qp_cli *cli, const char *path, const struct stat *bef
 
 typedef struct qp_server qp_server;
 
+typedef struct {
+    uint64_t rest, all; /* what went to <other>, and the sum */
+} qp_push_cut;
+
 /* Does an address name a server that can be sent to: "pyroscope:http://HOST:PORT"? */
 bool qp_server_is_named(const char *to);
 
@@ -63,9 +67,9 @@ bool qp_server_is_named(const char *to);
 qp_server *qp_server_new(const qp_cli *cli, const char *to);
 void qp_server_free(qp_server *s); /* takes NULL */
 
-/* Send a profile. @return QP_IMPORT_ADDED: the server has it; REFUSED, UNREAD, FAILED: see error */
+/* Send a profile. @param cut  its time is added to the first; its calls, if it has none, to the second @return QP_IMPORT_ADDED: the server has it; REFUSED, UNREAD, FAILED: see error */
 qp_import_result qp_server_push(qp_server *s, const char *path, uint64_t *calls,
-                                qp_error *error);
+                                qp_push_cut cut[2], qp_error *error);
 
 /* After QP_IMPORT_FAILED: see qp_send_may_be_body() and qp_send_is_interrupted(). */
 bool qp_server_may_be_file(const qp_server *s);

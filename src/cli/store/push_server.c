@@ -14,6 +14,7 @@
 
 typedef struct {
     const char *scheme, *path, *type;
+    const char *answer_type_too;
     bool is_packed;
     qp_export_message *write;
     qp_export_limits limits;
@@ -25,15 +26,17 @@ static const protocol protocols[] = {
     {"pyroscope:",
      "/push.v1.PusherService/Push",
      "application/proto",
+     "application/json",
      false,
      qp_export_pyroscope,
-     {16000, 1000, 4 << 20}},
+     {.n_samples = 16000, .depth = 1000, .n_bytes = 4 << 20}},
     {"otlp:",
      "/v1development/profiles",
      "application/x-protobuf",
+     NULL,
      true,
      qp_export_otlp,
-     {100000, QP_EXPORT_FRAMES, 16 << 20}},
+     {.n_samples = 100000, .depth = QP_EXPORT_FRAMES, .n_bytes = 16 << 20}},
 };
 enum { N_PROTOCOLS = sizeof protocols / sizeof *protocols };
 
@@ -58,6 +61,45 @@ bool qp_server_is_named(const char *to)
     return protocol_of(to);
 }
 
+/* ---- answers of OTLP -------------------------------------------------------------------------- */
+
+/* The next field of a message. @return where it begins; NULL: that was all, or it is damaged */
+static const unsigned char *next_field(const unsigned char **at, const unsigned char *end,
+                                       uint64_t *key, uint64_t *value)
+{
+    uint64_t *const to[] = {key, value};
+    for (size_t i = 0; i < 2; i++) {
+        unsigned shift = 0;
+        *to[i] = 0;
+        do {
+            if (*at == end || shift > 63)
+                return NULL;
+            *to[i] |= (uint64_t)(**at & 0x7F) << shift;
+            shift += 7;
+        } while (*(*at)++ & 0x80);
+    }
+    const unsigned char *begin = *at;
+    const bool is_text = (*key & 7) == 2;
+    if ((is_text && *value > (size_t)(end - begin)) || (!is_text && (*key & 7) != 0))
+        return NULL;
+    *at += is_text ? *value : 0;
+    return begin;
+}
+
+/* What is no success has a Status as its body. */
+static const char *explain_status(const qp_buf *answer, size_t *n)
+{
+    enum { STATUS_MESSAGE = 2 };
+    uint64_t key, value;
+    const unsigned char *at = answer->items, *end = at + answer->n, *begin;
+    while (at && (begin = next_field(&at, end, &key, &value)))
+        if (key == (STATUS_MESSAGE << 3 | 2)) {
+            *n = value;
+            return (const char *)begin;
+        }
+    return NULL;
+}
+
 /* ---- setting up ----------------------------------------------------------------------------- */
 
 /* "30s" of a flag. @return false: a message was printed */
@@ -69,17 +111,23 @@ static bool read_time(const qp_cli *cli, const char *flag, const char *text, uin
 
 /* Credentials come from a file or the environment: arguments can be seen by everybody.
  * @return false: a message was printed */
-static bool take_headers(const qp_cli *cli, qp_server *s, qp_send_options *o)
+static bool take_headers(const qp_cli *cli, qp_server *s, const char **headers)
 {
     static const char variable[] = "QPROF_PUSH_HEADERS";
     const char *file = cli->args.store.header_file, *why;
+    struct stat st;
+    qp_error error;
     size_t n;
-    o->headers_from = file ? file : variable;
-    o->headers = getenv(variable);
-    if (!file)
-        return true;
-    o->headers = s->headers = qp_text_file(file, HEADERS_BYTES, &n, &why);
-    return s->headers || qp_cli_refuse(cli, "--header-file=%s: %s", file, why);
+    *headers = getenv(variable);
+    if (file && stat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & (S_IRGRP | S_IROTH))
+        return qp_cli_refuse(cli, "--header-file=%s: other users can read it (chmod 600)",
+                             file);
+    if (file)
+        *headers = s->headers = qp_text_file(file, HEADERS_BYTES, &n, &why);
+    if (file && !s->headers)
+        return qp_cli_refuse(cli, "--header-file=%s: %s", file, why);
+    return !*headers || qp_send_are_headers(*headers, file ? file : variable, &error) ||
+           qp_cli_refuse(cli, "%s", error.text);
 }
 
 qp_server *qp_server_new(const qp_cli *cli, const char *to)
@@ -94,13 +142,17 @@ qp_server *qp_server_new(const qp_cli *cli, const char *to)
     qp_send_options o = {.url = to + strlen(s->protocol->scheme),
                          .path = s->protocol->path,
                          .type = s->protocol->type,
+                         .answer_type = s->protocol->type,
+                         .answer_type_too = s->protocol->answer_type_too,
+                         .explain =
+                             s->protocol->write == qp_export_otlp ? explain_status : NULL,
                          .is_packed = s->protocol->is_packed,
                          .ca_file = a->ca_file,
                          .timeout_ns = (uint64_t)TIMEOUT_S * 1000000000u,
                          .n_tries = (unsigned)(a->tries < 1000 ? a->tries : 1000),
                          .wait = qp_interrupt_sleep};
-    bool is_good =
-        read_time(cli, "timeout", a->timeout, &o.timeout_ns) && take_headers(cli, s, &o);
+    bool is_good = read_time(cli, "timeout", a->timeout, &o.timeout_ns) &&
+                   take_headers(cli, s, &o.headers);
     if (is_good) {
         s->sender = qp_sender_new(&o, &error);
         is_good =
@@ -150,29 +202,6 @@ static void identify(const qp_model *m, unsigned char id[QP_EXPORT_ID_BYTES])
     memcpy(id + sizeof h->nonce, &hash, sizeof hash);
 }
 
-/* The next field of a message. @return where it begins; NULL: that was all, or it is damaged */
-static const unsigned char *next_field(const unsigned char **at, const unsigned char *end,
-                                       uint64_t *key, uint64_t *value)
-{
-    uint64_t *const to[] = {key, value};
-    for (size_t i = 0; i < 2; i++) {
-        unsigned shift = 0;
-        *to[i] = 0;
-        do {
-            if (*at == end || shift > 63)
-                return NULL;
-            *to[i] |= (uint64_t)(**at & 0x7F) << shift;
-            shift += 7;
-        } while (*(*at)++ & 0x80);
-    }
-    const unsigned char *begin = *at;
-    const bool is_text = (*key & 7) == 2;
-    if ((is_text && *value > (size_t)(end - begin)) || (!is_text && (*key & 7) != 0))
-        return NULL;
-    *at += is_text ? *value : 0;
-    return begin;
-}
-
 /* A server that speaks OTLP may answer 200, and say that it left profiles out: ExportProfilesPartialSuccess.
  * @return false: see error */
 static bool is_all_taken(const protocol *p, const qp_buf *answer, qp_error *error)
@@ -196,7 +225,8 @@ static bool is_all_taken(const protocol *p, const qp_buf *answer, qp_error *erro
 }
 
 /* Cut further while the server says that it is too much. */
-static qp_send_result send_cut(qp_server *s, const qp_model *m, qp_error *error)
+static qp_send_result send_cut(qp_server *s, const qp_model *m, qp_push_cut *cut,
+                               qp_error *error)
 {
     unsigned char id[QP_EXPORT_ID_BYTES];
     qp_export_limits limits = s->protocol->limits;
@@ -213,6 +243,8 @@ static qp_send_result send_cut(qp_server *s, const qp_model *m, qp_error *error)
         }
         if (result == QP_SEND_TAKEN && !is_all_taken(s->protocol, &answer, error))
             result = QP_SEND_REFUSED;
+        cut->all += result == QP_SEND_TAKEN ? limits.all : 0;
+        cut->rest += result == QP_SEND_TAKEN ? limits.rest : 0;
         limits.n_samples = limits.n_samples > 1 ? limits.n_samples / 2 : 1;
         qp_free(body.items);
         qp_free(answer.items);
@@ -222,7 +254,7 @@ static qp_send_result send_cut(qp_server *s, const qp_model *m, qp_error *error)
 
 /* Call paths of all threads are below one root, as in reports. */
 qp_import_result qp_server_push(qp_server *s, const char *path, uint64_t *calls,
-                                qp_error *error)
+                                qp_push_cut cut[2], qp_error *error)
 {
     bool is_damaged = false;
     qp_error why = {.text = ""};
@@ -238,7 +270,7 @@ qp_import_result qp_server_push(qp_server *s, const char *path, uint64_t *calls,
         qp_error_fail(&why, "out of memory");
         result = QP_SEND_FAILED;
     } else
-        result = send_cut(s, m, &why);
+        result = send_cut(s, m, &cut[!m->run.has_times], &why);
     qp_model_free(m);
     if (result == QP_SEND_FAILED)
         qp_error_fail(error, "%s", why.text);

@@ -183,15 +183,28 @@ static void write_profile(otlp *p, qp_measure x)
     qp_proto_end(to);
 }
 
-static void write_attribute(qp_proto *to, const qp_export_label *label)
+static const char *attribute_name(const char *name)
 {
-    const char *name = label->name;
-    name = strcmp(name, "service") == 0   ? "service.name"
+    return strcmp(name, "service") == 0   ? "service.name"
            : strcmp(name, "version") == 0 ? "service.version"
            : strcmp(name, "host") == 0    ? "host.name"
                                           : name;
+}
+
+/* Keys are unique: a label of the user with the name of an attribute of ours comes later, and is the one. */
+static bool is_replaced(const qp_run_info *run, size_t at, const qp_export_label *label,
+                        qp_export_label *later)
+{
+    while (qp_export_label_next(run, &at, later))
+        if (strcmp(attribute_name(later->name), attribute_name(label->name)) == 0)
+            return true;
+    return false;
+}
+
+static void write_attribute(qp_proto *to, const qp_export_label *label)
+{
     qp_proto_begin(to, RESOURCE_ATTRIBUTE);
-    qp_proto_text(to, KEY_VALUE_KEY, name);
+    qp_proto_text(to, KEY_VALUE_KEY, attribute_name(label->name));
     qp_proto_begin(to, KEY_VALUE_VALUE);
     qp_proto_text(to, VALUE_TEXT, label->value);
     qp_proto_end(to);
@@ -201,13 +214,14 @@ static void write_attribute(qp_proto *to, const qp_export_label *label)
 /* @return false: no memory */
 static bool write_resource(const qp_model *m, qp_proto *to)
 {
-    qp_export_label *label = qp_alloc(1, sizeof *label);
+    qp_export_label *label = qp_alloc(2, sizeof *label);
     size_t at = 0;
     if (!label)
         return false;
     qp_proto_begin(to, OF_RESOURCE_RESOURCE);
     while (qp_export_label_next(&m->run, &at, label))
-        write_attribute(to, label);
+        if (!is_replaced(&m->run, at, label, label + 1))
+            write_attribute(to, label);
     qp_proto_end(to);
     qp_free(label);
     return true;
@@ -245,7 +259,7 @@ static bool write_within(const qp_model *m, const unsigned char *id, qp_export_l
                    qp_export_cut(m, limits->n_samples, limits->depth, p.paths, &p.n_paths) &&
                    write_request(&p);
     if (is_good)
-        limits->n_samples = p.n_paths;
+        qp_export_note_cut(m, p.paths, p.n_paths, limits);
     qp_free(to->items);
     *to = p.proto.bytes;
     qp_dict_fini(&p.string_of);

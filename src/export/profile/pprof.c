@@ -425,7 +425,7 @@ static bool write_all(pprof *p, uint32_t thread, qp_export_limits *limits)
         is_written = !p->shares.failed && !p->locations.failed && write_functions(p);
     }
     if (limits && is_written)
-        limits->n_samples = n_paths;
+        qp_export_note_cut(m, paths, n_paths, limits);
     qp_proto_fini(&p->proto);
     qp_shares_fini(&p->shares);
     qp_dict_fini(&p->location_of);

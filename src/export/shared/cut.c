@@ -118,7 +118,7 @@ static size_t collect(const cut *c, size_t n_kept, qp_export_path *to)
     return n;
 }
 
-/* Rests count as paths, and where they lie depends on what is kept: fewer are tried until all fit. */
+/* Rests count as paths, and where they lie depends on what is kept: the number is searched for. */
 static bool cut_number(cut *c, size_t n_most)
 {
     c->ranks = qp_alloc(c->n, sizeof *c->ranks);
@@ -126,12 +126,15 @@ static bool cut_number(cut *c, size_t n_most)
     qp_export_path *left = qp_alloc(c->n, sizeof *left);
     const bool is_good = c->ranks && c->marks && left;
     if (is_good) {
-        size_t n_kept = n_most, n;
+        size_t n_kept = 0, n_beyond = n_most + 1;
         rank_all(c);
-        while ((n = try_kept(c, n_kept)) > n_most && n_kept > 0) {
-            const size_t step = n_kept / 64 + 1;
-            n_kept -= n - n_most > step && n - n_most < n_kept ? n - n_most : step;
+        while (n_beyond - n_kept > 1) {
+            const size_t n = n_kept + (n_beyond - n_kept) / 2;
+            const bool fits = try_kept(c, n) <= n_most;
+            n_kept = fits ? n : n_kept;
+            n_beyond = fits ? n_beyond : n;
         }
+        try_kept(c, n_kept);
         c->n = collect(c, n_kept, left);
         memcpy(c->paths, left, c->n * sizeof *left);
     }
@@ -153,4 +156,19 @@ bool qp_export_cut(const qp_model *m, size_t n_most, uint32_t depth, qp_export_p
     *n = c.n;
     qp_free(c.rest_at);
     return is_good;
+}
+
+void qp_export_note_cut(const qp_model *m, const qp_export_path *paths, size_t n,
+                        qp_export_limits *limits)
+{
+    const qp_measure x = m->run.has_times ? QP_MEASURE_TIME : QP_MEASURE_CALLS;
+    uint64_t all = 0, rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t self = qp_measure_self(x, &paths[i].f);
+        all += self;
+        rest += paths[i].is_rest ? self : 0;
+    }
+    limits->n_samples = n;
+    limits->all = qp_measure_units(x, m, all);
+    limits->rest = qp_measure_units(x, m, rest);
 }

@@ -192,7 +192,8 @@ QP_EXPORTERS(QP_EXPORTER)
 typedef struct {
     size_t n_samples; /* receives how many were written */
     uint32_t depth;
-    size_t n_bytes; /* of the profile, not compressed */
+    size_t n_bytes;     /* of the profile, not compressed */
+    uint64_t rest, all; /* receive what went to rests, and the sum: time, or else calls */
 } qp_export_limits;
 
 enum { QP_EXPORT_ID_BYTES = 16 };
@@ -253,6 +254,10 @@ void qp_export_add(qp_figures *to, const qp_figures *f);
  * @return false: no memory */
 bool qp_export_cut(const qp_model *m, size_t n_most, uint32_t depth, qp_export_path *paths,
                    size_t *n);
+
+/** What limits receive. @param paths  [n] as they were cut */
+void qp_export_note_cut(const qp_model *m, const qp_export_path *paths, size_t n,
+                        qp_export_limits *limits);
 
 /** The methods of a path. @param frames  receives them, innermost first
  * @return how many */
