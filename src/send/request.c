@@ -41,7 +41,8 @@ static uint64_t read_retry_after(const char *text)
     if (n && !text[n])
         return n > DIGITS_MOST ? UINT32_MAX : strtoull(text, NULL, 10);
     const bool is_date = (*text >= 'A' && *text <= 'Z') && strchr(text, ':');
-    const time_t date = is_date ? curl_getdate(text, NULL) : -1, now = (time_t)(qp_clock_wall() / 1000000000);
+    const time_t date = is_date ? curl_getdate(text, NULL) : -1,
+                 now = (time_t)(qp_clock_wall() / 1000000000);
     return date > now ? (uint64_t)(date - now) : 0;
 }
 
@@ -192,7 +193,9 @@ bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
     s->is_unheard = connected_us > 0 && is_silence(code);
     if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && s->status))
         return true;
-    const char *text = *why ? why : curl_easy_strerror(code);
+    /* What libcurl says of these has milliseconds, so that it would be news each time. */
+    const bool is_timed = code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT;
+    const char *text = *why && !is_timed ? why : curl_easy_strerror(code);
     return qp_error_fail(error, "%s", qp_plain(text, strlen(text), plain, sizeof plain));
 }
 

@@ -384,6 +384,27 @@ tried_last() {
     decoded otlp 3 | grep -qx 'sum calls 1'
 }
 claim "what failed is tried last in the next round" tried_last
+said_once() {
+    serve 500 500 200 && mkdir spool/d.qprof && cp a.qprof spool/ || return 1
+    qprof push --spool=spool --every=1s --tries=1 --to="otlp:$url" >out 2>err &
+    pid=$!
+    while [ -e spool/a.qprof ]; do kill -0 $pid || return 1; sleep 0.05; done
+    kill $pid
+    wait $pid
+    same 3 "$(requests)" && same 1 "$(grep -c 'answers 500' err)" && same 1 "$(grep -c 'd.qprof: not a file; it stays' err)"
+}
+claim "an agent says once why a file stays" said_once
+next_try() {
+    serve '503 3600' && cp a.qprof spool/ || return 1
+    rm -f err
+    qprof push --spool=spool --every=1s --to="otlp:$url" >out 2>err &
+    pid=$!
+    while [ ! -s err ]; do kill -0 $pid || return 1; sleep 0.05; done
+    kill $pid
+    wait $pid
+    grep -Eq 'a.qprof stays, with all after it; next try in 3[0-9]{3} s$' err
+}
+claim "... and when it tries again, if the server asks for long" next_try
 # FILES=10000: as many files as the bound is claimed for
 memory() {
     serve && python3 - "${FILES:-300}" "$@" "$url" <<'END'

@@ -27,7 +27,9 @@ typedef struct {
     bool is_more;  /* it has taken something, and there may be more than a round takes */
     bool is_busy;  /* another push is at work in the folder */
     bool is_stuck; /* what has arrived cannot be removed: it would be sent again and again */
-    qp_push_cut cut[2]; /* of this round: time, calls */
+    qp_push_cut cut[2];        /* of this round: time, calls */
+    uint64_t every_ns;         /* 0: one round */
+    qp_dict said, said_before; /* hashes of the reasons of this round, and of the one before */
     uint32_t n_rounds;
     qp_dict failed; /* hash of a name -> the round in which it was tried in vain */
     const char *
@@ -68,13 +70,43 @@ static uint64_t hash_of(const char *name)
     return qp_hash_bytes(QP_HASH_START, name, strlen(name));
 }
 
+/* What stays is named in the first of the rounds in which it does. */
+static bool is_news(pusher *x, const char *text)
+{
+    qp_dict_put(&x->said, hash_of(text), 1);
+    return !qp_dict_get(&x->said_before, hash_of(text));
+}
+
+/* @return "", or when the next round begins, if the server asked for more time */
+static const char *next_try(const pusher *x, char to[64])
+{
+    const uint64_t second_ns = 1000000000, now = qp_clock_monotonic(),
+                   least = x->server ? qp_server_not_before(x->server) : 0;
+    *to = '\0';
+    if (x->every_ns && least > now + x->every_ns)
+        snprintf(to, 64, "; next try in %llu s",
+                 (unsigned long long)((least - now + second_ns - 1) / second_ns));
+    return to;
+}
+
+static void say_all_stay(pusher *x, const char *why, const char *name)
+{
+    char when[64];
+    if (is_news(x, why))
+        qp_cli_warn(x->cli, "%s: %s/%s stays, with all after it%s", why, x->spool, name,
+                    next_try(x, when));
+}
+
 /* One file that a server cannot take must not keep all others back: only where the next one fails too it is
  * the server that is at fault. @return false: nothing can be pushed now */
 static bool take_failure(pusher *x, const char *name, const qp_error *error)
 {
-    if (!x->server)
-        return qp_cli_refuse(x->cli, "%s: %s: %s/%s stays, with all after it", x->file,
-                             error->text, x->spool, name);
+    if (!x->server) {
+        qp_error why;
+        qp_error_fail(&why, "%s: %s", x->file, error->text);
+        say_all_stay(x, why.text, name);
+        return false;
+    }
     if (qp_server_is_interrupted(x->server))
         return false;
     qp_dict_put(&x->failed, hash_of(name), x->n_rounds);
@@ -83,8 +115,7 @@ static bool take_failure(pusher *x, const char *name, const qp_error *error)
         x->why = *error;
         return true;
     }
-    qp_cli_fail(x->cli, "%s: %s/%s stays, with all after it", error->text, x->spool,
-                x->suspect ? x->suspect : name);
+    say_all_stay(x, error->text, x->suspect ? x->suspect : name);
     x->suspect = NULL;
     return false;
 }
@@ -94,7 +125,9 @@ static void pass_over_suspect(pusher *x)
 {
     if (!x->suspect)
         return;
-    qp_cli_warn(x->cli, "%s: %s/%s stays, others are taken", x->why.text, x->spool, x->suspect);
+    if (is_news(x, x->suspect))
+        qp_cli_warn(x->cli, "%s: %s/%s stays, others are taken", x->why.text, x->spool,
+                    x->suspect);
     x->suspect = NULL;
     x->n_left++;
 }
@@ -111,9 +144,10 @@ static bool push_file(pusher *x, const char *name)
         return true; /* another push was faster */
     const bool is_foreign = x->folder.is_limited && before.st_uid != geteuid();
     if (!S_ISREG(before.st_mode) || is_foreign) {
-        qp_cli_warn(x->cli, "%s: %s; it stays", path,
-                    is_foreign ? "a file of another user, which this one cannot remove"
-                               : "not a file");
+        if (is_news(x, path))
+            qp_cli_warn(x->cli, "%s: %s; it stays", path,
+                        is_foreign ? "a file of another user, which this one cannot remove"
+                                   : "not a file");
         x->n_left++;
         return true;
     }
@@ -135,7 +169,8 @@ static bool push_file(pusher *x, const char *name)
         break;
     case QP_IMPORT_UNREAD:
         if (access(path, F_OK) == 0) {
-            qp_cli_warn(x->cli, "%s; it stays", error.text);
+            if (is_news(x, error.text))
+                qp_cli_warn(x->cli, "%s; it stays", error.text);
             x->n_left++;
         }
         break;
@@ -190,9 +225,10 @@ static bool push_files(pusher *x, qp_buf *files, bool is_again)
     qp_spool_sort(files);
     for (size_t i = 0; is_good && i < files->n && (!is_again || qp_interrupt_sleep(0)); i++)
         is_good = push_file(x, all[i].name);
-    if (x->suspect)
-        is_good = qp_cli_refuse(x->cli, "%s: %s/%s stays, with all after it", x->why.text,
-                                x->spool, x->suspect);
+    if (x->suspect) {
+        say_all_stay(x, x->why.text, x->suspect);
+        is_good = false;
+    }
     x->suspect = NULL;
     return is_good || (x->server && qp_server_is_interrupted(x->server));
 }
@@ -229,6 +265,9 @@ static int push_round(pusher *x, bool is_again)
     x->is_more = x->is_busy = false;
     memset(x->cut, 0, sizeof x->cut);
     x->n_rounds++;
+    qp_dict_fini(&x->said_before);
+    x->said_before = x->said;
+    qp_dict_init(&x->said);
     int status = QP_EXIT_UNUSABLE;
     switch (qp_spool_open(x->cli, x->spool, &x->folder)) {
     case QP_SPOOL_OPEN:
@@ -258,6 +297,7 @@ static int push_for_ever(pusher *x, uint64_t every_ns)
 {
     const uint64_t second_ns = 1000000000;
     int status;
+    x->every_ns = every_ns;
     qp_interrupt_take();
     do {
         const uint64_t begun = qp_clock_monotonic();
@@ -320,7 +360,11 @@ static int run_push(qp_cli *cli)
     if (!take_target(&x))
         return QP_EXIT_UNUSABLE;
     qp_dict_init(&x.failed);
+    qp_dict_init(&x.said);
+    qp_dict_init(&x.said_before);
     const int status = a->every ? push_for_ever(&x, every) : push_once(&x);
+    qp_dict_fini(&x.said);
+    qp_dict_fini(&x.said_before);
     qp_dict_fini(&x.failed);
     qp_server_free(x.server);
     return status;
