@@ -252,7 +252,8 @@ static uint32_t flags_of(const verdict *v, const qp_method *m)
     bool is_target =
         qp_event_triggers_names(m); /* first, because it records that the method fits */
     uint32_t flags = v->n || is_target ? QP_METHOD_HOOKED : 0;
-    bool is_endpoint = m->flags & QP_METHOD_ENDPOINT; /* areas are of the host's methods */
+    bool is_endpoint =
+        qp_load(&m->flags) & QP_METHOD_ENDPOINT; /* areas are of the host's methods */
     uint32_t level = is_endpoint ? 2 : v->is_excluded ? 0 : v->level;
     if (level && v->wants_values)
         flags |= QP_METHOD_VALUES | QP_METHOD_HOOKED;
