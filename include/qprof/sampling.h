@@ -119,7 +119,8 @@ QPROF_FN(void) qprof_sample_block(qprof_thread *th, int block);
  * Thread safety: any thread. Cost: one look at every call path.
  * Source: MAINSAIL MAINPM, the LIST command. */
 
-/** Return how many samples were taken.
+/** Return how many samples were taken. Those of a call that has made no event since are not in it yet: a
+ * thread's next event credits them. `qprof list PID` counts them.
  *
  * @param totals  filled; unchanged on error
  * @return 0; QPROF_E_ARG; QPROF_E_STATE if no command was given; QPROF_E_MEMORY */
