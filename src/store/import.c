@@ -96,8 +96,8 @@ static bool insert_row(const qp_store_addition *x, qp_error *error)
                                         "INSERT INTO profile (nonce, started_at, clears,"
                                         " dataset, ended_at, service, version, host, labels,"
                                         " file, unit, clock, has_calls, calls, self, paths,"
-                                        " segment, records)"
-                                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                        " segment, records, counters)"
+                                        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                         error);
     if (!st)
         return false;
@@ -119,6 +119,7 @@ static bool insert_row(const qp_store_addition *x, qp_error *error)
     bind_number(st, ++at, qp_merge_n_paths(x->one));
     sqlite3_bind_blob64(st, ++at, x->segment.items, x->segment.n, SQLITE_STATIC);
     sqlite3_bind_blob64(st, ++at, x->records.items, x->records.n, SQLITE_STATIC);
+    sqlite3_bind_blob64(st, ++at, x->counters.items, x->counters.n, SQLITE_STATIC);
     const bool is_good = qp_store_step(x->s, st, error);
     sqlite3_finalize(st);
     return is_good;
@@ -151,16 +152,19 @@ static bool number_all(qp_store *s, const qp_merge *one, uint32_t *methods, uint
 static bool write_columns(qp_store_addition *x, qp_error *error)
 {
     qp_store *s = x->s;
-    qp_buf bytes = QP_BUF(unsigned char);
+    qp_buf bytes = QP_BUF(unsigned char), counters = QP_BUF(unsigned char);
     const size_t n_methods = qp_merge_n_methods(s->known), n_paths = qp_merge_n_paths(s->known);
     uint32_t *methods = qp_alloc(qp_merge_n_methods(x->one), sizeof *methods),
              *paths = qp_alloc(qp_merge_n_paths(x->one), sizeof *paths);
     bool is_good = methods && paths && number_all(s, x->one, methods, paths) &&
                    qp_segment_write(x->one, methods, paths, &bytes) &&
-                   qp_segment_pack(bytes.items, bytes.n, &x->segment);
+                   qp_segment_pack(bytes.items, bytes.n, &x->segment) &&
+                   qp_counters_write(x->one, methods, paths, &counters) &&
+                   qp_segment_pack(counters.items, counters.n, &x->counters);
     qp_free(methods);
     qp_free(paths);
     qp_free(bytes.items);
+    qp_free(counters.items);
     return is_good ? qp_store_names_write(s, n_methods, n_paths, error)
                    : qp_error_fail(error, "out of memory");
 }
@@ -256,6 +260,7 @@ qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
                            .d = d,
                            .records = QP_BUF(unsigned char),
                            .segment = QP_BUF(unsigned char),
+                           .counters = QP_BUF(unsigned char),
                            .one = qp_merge_new()};
     error->text[0] = '\0';
     bool is_damaged = false;
@@ -274,6 +279,7 @@ qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
     qp_merge_free(x.one);
     qp_free(x.records.items);
     qp_free(x.segment.items);
+    qp_free(x.counters.items);
     qp_free(d);
     return result;
 }

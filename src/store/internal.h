@@ -65,7 +65,7 @@ typedef struct {
     qp_store *s;
     const qp_store_row *d;
     qp_merge *one; /* the sum of the profile alone, or of several */
-    qp_buf records, segment;
+    qp_buf records, segment, counters;
     uint64_t calls, self;
 } qp_store_addition;
 
@@ -108,5 +108,21 @@ bool qp_segment_read(qp_segment *x, size_t n_methods, size_t n_paths);
 /* Hits and skips, and self time, of all paths. */
 uint64_t qp_segment_calls(const qp_segment *x);
 uint64_t qp_segment_self(const qp_segment *x);
+
+/* ---- counters: counters.c ----------------------------------------------------------------- */
+
+/* Where a sum has the methods and paths of a store: indices; QP_MERGE_NONE: it lacks them. */
+typedef struct {
+    const uint32_t *methods, *paths; /* [n_methods], [n_paths] */
+    size_t n_methods, n_paths;
+} qp_store_places;
+
+/* The counters of a sum as bytes; see qp_segment_write(). */
+bool qp_counters_write(const qp_merge *one, const uint32_t *methods, const uint32_t *paths,
+                       qp_buf *out);
+/* Add what that wrote. @param sum  NULL: only look whether it can be read
+ * @return false: damaged, or no memory */
+bool qp_counters_add(const void *bytes, size_t n_bytes, const qp_store_places *places,
+                     qp_merge *sum);
 
 #endif

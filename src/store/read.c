@@ -84,8 +84,9 @@ bool qp_store_choose(qp_store *s, const qp_store_filter *filter, qp_buf *profile
     sqlite3_stmt *st = qp_store_prepare(
         s,
         "SELECT profile, ended_at, service, version, host, labels, file, calls, self, paths,"
-        " length(segment) + length(records), unit, clock, has_calls FROM profile ORDER BY "
-        "profile",
+        " length(segment) + length(records) + ifnull(length(counters), 0), unit, clock, "
+        "has_calls"
+        " FROM profile ORDER BY profile",
         error);
     while (st && is_good && (code = sqlite3_step(st)) == SQLITE_ROW) {
         const qp_store_profile p = read_profile(st);
@@ -106,12 +107,21 @@ typedef struct {
     qp_segment segment;
     qp_merge *sum;
     sqlite3_stmt *row;
-    bool *has_method;  /* [names.methods.n] it is in the sum */
-    bool *has_path;    /* [names.paths.n] a profile has it */
-    uint32_t *places;  /* [names.paths.n] in the sum, of those that a profile has */
-    uint32_t *methods; /* [names.methods.n] the same, + 1; 0: no path was placed that has it */
+    bool *has_path; /* [names.paths.n] a profile has it */
+    uint32_t *
+        places; /* [names.paths.n] in the sum, of those that a profile has; else QP_MERGE_NONE */
+    uint32_t *methods;                  /* [names.methods.n] the same */
     uint64_t *columns[QP_PATH_COLUMNS]; /* [names.paths.n] sums; NULL: 0 so far */
 } reading;
+
+/* @return [n] of QP_MERGE_NONE; NULL: no memory */
+static uint32_t *places_for(size_t n)
+{
+    uint32_t *places = qp_alloc(n, sizeof *places);
+    for (size_t i = 0; places && i < n; i++)
+        places[i] = QP_MERGE_NONE;
+    return places;
+}
 
 static bool begin(reading *x, qp_store *s, qp_error *error)
 {
@@ -119,13 +129,12 @@ static bool begin(reading *x, qp_store *s, qp_error *error)
     qp_segment_init(&x->segment);
     if (!qp_store_names_read(s, 0, 0, &s->names, error))
         return false;
-    x->row =
-        qp_store_prepare(s, "SELECT segment, records FROM profile WHERE profile = ?", error);
-    x->has_method = qp_alloc_zeroed(x->names->methods.n, sizeof *x->has_method);
+    x->row = qp_store_prepare(
+        s, "SELECT segment, records, counters FROM profile WHERE profile = ?", error);
     x->has_path = qp_alloc_zeroed(x->names->paths.n, sizeof *x->has_path);
-    x->places = qp_alloc(x->names->paths.n, sizeof *x->places);
-    x->methods = qp_alloc_zeroed(x->names->methods.n, sizeof *x->methods);
-    if (!x->sum || !x->has_method || !x->has_path || !x->places || !x->methods)
+    x->places = places_for(x->names->paths.n);
+    x->methods = places_for(x->names->methods.n);
+    if (!x->sum || !x->has_path || !x->places || !x->methods)
         return qp_error_fail(error, "out of memory");
     return x->row != NULL;
 }
@@ -136,11 +145,12 @@ static void end(reading *x)
         qp_free(x->columns[k]);
     sqlite3_finalize(x->row);
     qp_segment_fini(&x->segment);
-    qp_free(x->has_method);
     qp_free(x->has_path);
     qp_free(x->places);
     qp_free(x->methods);
 }
+
+enum { SEGMENT, RECORDS, COUNTERS }; /* of `row` */
 
 static bool fail_profile(const qp_store_profile *p, const char *why, qp_error *error)
 {
@@ -149,7 +159,8 @@ static bool fail_profile(const qp_store_profile *p, const char *why, qp_error *e
                          (long long)p->number, why);
 }
 
-/* Unpack a column of a profile's row, into x->segment.bytes. @return false: see error */
+/* Unpack a column of a profile's row, into x->segment.bytes, which is empty if the row has NULL there.
+ * @return false: see error */
 static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *error)
 {
     sqlite3_bind_int64(x->row, 1, p->number);
@@ -159,6 +170,8 @@ static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *
         fail_profile(p, "another command has removed it", error);
     else if (!is_good)
         qp_store_fail(x->s, error);
+    else if (column == COUNTERS && sqlite3_column_type(x->row, column) == SQLITE_NULL)
+        x->segment.bytes.n = 0;
     else if (!qp_segment_unpack(&x->segment, sqlite3_column_blob(x->row, column),
                                 (size_t)sqlite3_column_bytes(x->row, column)))
         is_good = fail_profile(p, "damaged", error);
@@ -169,7 +182,7 @@ static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *
 /* @return false: see error */
 static bool read_columns(reading *x, const qp_store_profile *p, qp_error *error)
 {
-    return unpack(x, p, 0, error) &&
+    return unpack(x, p, SEGMENT, error) &&
            (qp_segment_read(&x->segment, x->names->methods.n, x->names->paths.n) ||
             fail_profile(p, "its columns are damaged", error));
 }
@@ -178,7 +191,7 @@ static bool read_columns(reading *x, const qp_store_profile *p, qp_error *error)
 static qp_model *read_records(reading *x, const qp_store_profile *p, qp_error *error)
 {
     qp_model *m = NULL;
-    if (!unpack(x, p, 1, error))
+    if (!unpack(x, p, RECORDS, error))
         return NULL;
     const qp_load_status status =
         qp_model_load_bytes(x->segment.bytes.items, x->segment.bytes.n, NULL, &m, error);
@@ -187,6 +200,19 @@ static qp_model *read_records(reading *x, const qp_store_profile *p, qp_error *e
     fail_profile(p, status == QP_LOAD_SALVAGED ? m->losses[0] : error->text, error);
     qp_model_free(m);
     return NULL;
+}
+
+/* @param sum  NULL: only look whether they can be read @return false: see error */
+static bool read_counters(reading *x, const qp_store_profile *p, qp_merge *sum, qp_error *error)
+{
+    const qp_store_places places = {.methods = x->methods,
+                                    .paths = x->places,
+                                    .n_methods = x->names->methods.n,
+                                    .n_paths = x->names->paths.n};
+    return unpack(x, p, COUNTERS, error) &&
+           (!x->segment.bytes.n ||
+            qp_counters_add(x->segment.bytes.items, x->segment.bytes.n, &places, sum) ||
+            fail_profile(p, "its counters are damaged", error));
 }
 
 /* The methods of the profile in its order, as merging adds them. @return false: no memory */
@@ -198,11 +224,11 @@ static bool add_methods(reading *x)
         const size_t at = (size_t)(value / 2 - 1);
         qp_builder_code code = codes[at];
         code.flags |= value & 1 ? QP_METHOD_MISSED : 0;
-        if (x->has_method[at] && !(value & 1))
+        if (x->methods[at] != QP_MERGE_NONE && !(value & 1))
             continue;
-        if (qp_merge_put_method(x->sum, &code) == QP_MERGE_NONE)
+        x->methods[at] = qp_merge_put_method(x->sum, &code);
+        if (x->methods[at] == QP_MERGE_NONE)
             return false;
-        x->has_method[at] = true;
     }
     return true;
 }
@@ -230,21 +256,13 @@ static bool add_columns(reading *x)
     return true;
 }
 
-/* Finding a method compares all that it has: once for each, not for each path. @return QP_MERGE_NONE: no memory */
-static uint32_t place_method(reading *x, uint32_t method)
-{
-    const qp_builder_code *codes = x->names->methods.items;
-    if (!x->methods[method])
-        x->methods[method] = qp_merge_put_method(x->sum, &codes[method]) + 1;
-    return x->methods[method] - 1;
-}
-
 /* Put a path into the sum, after the paths that it names. @return false: see error */
 static bool place_path(reading *x, size_t i, qp_error *error)
 {
     qp_merge_path path = ((const qp_merge_path *)x->names->paths.items)[i];
-    const bool is_sound = path.thread ? !path.creator || x->has_path[path.creator - 1]
-                                      : x->has_path[path.parent] && x->has_method[path.method];
+    const bool is_sound =
+        path.thread ? !path.creator || x->has_path[path.creator - 1]
+                    : x->has_path[path.parent] && x->methods[path.method] != QP_MERGE_NONE;
     if (!is_sound)
         return qp_error_fail(error, "damaged: call path %zu lacks what it names", i + 1) ||
                qp_store_note_failure();
@@ -252,10 +270,9 @@ static bool place_path(reading *x, size_t i, qp_error *error)
         path.creator = path.creator ? x->places[path.creator - 1] + 1 : 0;
     } else {
         path.parent = x->places[path.parent];
-        path.method = place_method(x, path.method);
+        path.method = x->methods[path.method];
     }
-    x->places[i] =
-        path.method == QP_MERGE_NONE ? QP_MERGE_NONE : qp_merge_put_path(x->sum, &path);
+    x->places[i] = qp_merge_put_path(x->sum, &path);
     return x->places[i] != QP_MERGE_NONE || qp_error_fail(error, "out of memory");
 }
 
@@ -290,7 +307,8 @@ static bool add_all(reading *x, const qp_store_profile *profiles, size_t n, bool
         is_good = !x->has_path[i] || place_path(x, i, error);
     for (size_t i = 0; is_good && i < n; i++) {
         qp_model *m = read_records(x, &profiles[i], error);
-        is_good = m && qp_merge_add(x->sum, m, profiles[i].file, is_forced, error);
+        is_good = m && qp_merge_add(x->sum, m, profiles[i].file, is_forced, error) &&
+                  read_counters(x, &profiles[i], x->sum, error);
         qp_model_free(m);
     }
     for (size_t i = 0; is_good && i < x->names->paths.n; i++)
@@ -335,7 +353,7 @@ static bool is_closed(reading *x)
 static bool check_profile(reading *x, const qp_store_profile *p, qp_error *error)
 {
     qp_model *m = read_records(x, p, error);
-    const bool is_read = m && read_columns(x, p, error);
+    const bool is_read = m && read_counters(x, p, NULL, error) && read_columns(x, p, error);
     const bool is_one = is_read && x->segment.mode == m->run.time_mode;
     qp_model_free(m);
     if (!is_read)

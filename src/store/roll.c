@@ -107,6 +107,7 @@ static bool roll_group(qp_store *s, const qp_store_profile *profiles, size_t n,
                            .d = d,
                            .records = QP_BUF(unsigned char),
                            .segment = QP_BUF(unsigned char),
+                           .counters = QP_BUF(unsigned char),
                            .one = d ? qp_store_sum(s, profiles, n, false, error) : NULL};
     bool is_good = d || qp_error_fail(error, "out of memory");
     if (x.one)
@@ -127,6 +128,7 @@ static bool roll_group(qp_store *s, const qp_store_profile *profiles, size_t n,
     qp_merge_free(x.one);
     qp_free(x.records.items);
     qp_free(x.segment.items);
+    qp_free(x.counters.items);
     qp_free(d);
     return is_good;
 }

@@ -11,6 +11,7 @@
 #include "format/trace.h"
 #include "model/read/read.h"
 #include "store/internal.h"
+#include "store/pack.h"
 
 enum { LEVEL = 7, UNPACKED_MOST = 1 << 30 };
 
@@ -62,26 +63,6 @@ void qp_segment_fini(qp_segment *x)
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static void put(qp_buf *out, uint64_t n)
-{
-    unsigned char bytes[QP_VARINT_MAX];
-    size_t n_bytes = qp_pack_varint(n, bytes);
-    void *to = qp_buf_add_many(out, n_bytes);
-    if (to)
-        memcpy(to, bytes, n_bytes);
-}
-
-/* Small numbers of either sign are small; any number comes back. */
-static uint64_t fold(uint64_t n)
-{
-    return n << 1 ^ (0 - (n >> 63));
-}
-
-static uint64_t unfold(uint64_t n)
-{
-    return n >> 1 ^ (0 - (n & 1));
-}
-
 typedef struct {
     uint32_t path, index; /* in s->known, in the sum */
 } place;
@@ -106,21 +87,21 @@ static void put_columns(qp_buf *out, const uint64_t *figures, size_t n)
             any[k] |= figures[i * QP_PATH_COLUMNS + k];
     for (unsigned k = 0; k < QP_PATH_COLUMNS; k++)
         mask |= (uint64_t)(any[k] != 0) << k;
-    put(out, mask);
+    qp_pack_put(out, mask);
     for (unsigned k = 0; k < QP_PATH_COLUMNS; k++)
         for (size_t i = 0; mask >> k & 1 && i < n; i++)
-            put(out, figures[i * QP_PATH_COLUMNS + k]);
+            qp_pack_put(out, figures[i * QP_PATH_COLUMNS + k]);
 }
 
 static void put_methods(qp_buf *out, const qp_merge *one, const uint32_t *methods)
 {
     const size_t n = qp_merge_n_methods(one);
     uint64_t last = 0;
-    put(out, n);
+    qp_pack_put(out, n);
     for (uint32_t i = 0; i < n; i++) {
         const bool is_missed = qp_merge_method_at(one, i).flags & QP_METHOD_MISSED;
         const uint64_t value = 2 * (methods[i] + 1ull) + is_missed;
-        put(out, fold(value - last));
+        qp_pack_put(out, qp_pack_fold(value - last));
         last = value;
     }
 }
@@ -136,21 +117,21 @@ bool qp_segment_write(const qp_merge *one, const uint32_t *methods, const uint32
         for (uint32_t i = 0; i < n; i++)
             places[i] = (place){paths[i], i};
         qsort(places, n, sizeof *places, compare_places);
-        put(out, qp_merge_time_mode(one));
+        qp_pack_put(out, qp_merge_time_mode(one));
         put_methods(out, one, methods);
-        put(out, n);
+        qp_pack_put(out, n);
         for (size_t i = 0; i < n; i++) {
             qp_merge_path path;
             uint64_t *f = figures + i * QP_PATH_COLUMNS;
             qp_merge_path_at(one, places[i].index, &path, f);
             const uint64_t average = average_of(f[QP_PATH_HITS], f[QP_PATH_SELF]);
             if (is_exact && !path.thread) {
-                f[QP_PATH_LOW] = fold(average - f[QP_PATH_LOW]);
-                f[QP_PATH_HIGH] = fold(f[QP_PATH_HIGH] - average);
+                f[QP_PATH_LOW] = qp_pack_fold(average - f[QP_PATH_LOW]);
+                f[QP_PATH_HIGH] = qp_pack_fold(f[QP_PATH_HIGH] - average);
             } else if (qp_merge_time_mode(one) != QP_TIME_ADAPTIVE) {
                 f[QP_PATH_LOW] = 0; /* it says nothing */
             }
-            put(out, places[i].path - (i ? places[i - 1].path : 0));
+            qp_pack_put(out, places[i].path - (i ? places[i - 1].path : 0));
         }
         put_columns(out, figures, n);
     }
@@ -161,30 +142,6 @@ bool qp_segment_write(const qp_merge *one, const uint32_t *methods, const uint32
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-typedef struct {
-    const unsigned char *at, *end;
-    bool is_bad;
-} cursor;
-
-static inline uint64_t take(cursor *c)
-{
-    uint64_t n = 0;
-    if (c->at < c->end && *c->at < 0x80)
-        return *c->at++;
-    size_t n_bytes = c->is_bad ? 0 : qp_unpack_varint(c->at, (size_t)(c->end - c->at), &n);
-    c->is_bad |= !n_bytes;
-    c->at += n_bytes;
-    return n;
-}
-
-/* A count of things, each of which has a byte. */
-static size_t take_count(cursor *c)
-{
-    uint64_t n = take(c);
-    c->is_bad |= n > (uint64_t)(c->end - c->at);
-    return c->is_bad ? 0 : (size_t)n;
-}
-
 /* @return room for n items; NULL: no memory */
 static void *room_for(qp_buf *b, size_t n)
 {
@@ -192,26 +149,26 @@ static void *room_for(qp_buf *b, size_t n)
     return qp_buf_add_many(b, n ? n : 1);
 }
 
-static bool read_methods(qp_segment *x, cursor *c, size_t n_methods)
+static bool read_methods(qp_segment *x, qp_cursor *c, size_t n_methods)
 {
     uint64_t last = 0;
-    x->n_methods = take_count(c);
+    x->n_methods = qp_pack_count(c);
     x->methods = room_for(&x->method_room, x->n_methods);
     for (size_t i = 0; x->methods && i < x->n_methods; i++) {
-        last += unfold(take(c));
+        last += qp_pack_unfold(qp_pack_take(c));
         x->methods[i] = last;
         c->is_bad |= last / 2 - 1 >= n_methods;
     }
     return x->methods && !c->is_bad;
 }
 
-static bool read_paths(qp_segment *x, cursor *c, size_t n_paths)
+static bool read_paths(qp_segment *x, qp_cursor *c, size_t n_paths)
 {
     uint64_t at = 0;
-    x->n_paths = take_count(c);
+    x->n_paths = qp_pack_count(c);
     x->paths = room_for(&x->path_room, x->n_paths);
     for (size_t i = 0; x->paths && i < x->n_paths; i++) {
-        uint64_t step = take(c);
+        uint64_t step = qp_pack_take(c);
         c->is_bad |= (i && !step) || step > n_paths;
         at += step;
         c->is_bad |= at >= n_paths;
@@ -222,10 +179,10 @@ static bool read_paths(qp_segment *x, cursor *c, size_t n_paths)
     return x->paths && !c->is_bad;
 }
 
-static void read_column(uint64_t *to, size_t n, cursor *c)
+static void read_column(uint64_t *to, size_t n, qp_cursor *c)
 {
     for (size_t i = 0; i < n; i++)
-        to[i] = take(c);
+        to[i] = qp_pack_take(c);
 }
 
 /* Differences become what they were. */
@@ -236,21 +193,21 @@ static void restore(qp_segment *x)
     uint64_t *low = x->columns[QP_PATH_LOW], *high = x->columns[QP_PATH_HIGH];
     for (size_t i = 0; i < x->n_paths; i++) {
         const uint64_t average = average_of(hits ? hits[i] : none, self ? self[i] : none);
-        low[i] = average - unfold(low[i]);
-        high[i] = average + unfold(high[i]);
+        low[i] = average - qp_pack_unfold(low[i]);
+        high[i] = average + qp_pack_unfold(high[i]);
     }
 }
 
 bool qp_segment_read(qp_segment *x, size_t n_methods, size_t n_paths)
 {
-    cursor c = {.at = x->bytes.items};
+    qp_cursor c = {.at = x->bytes.items};
     c.end = c.at + x->bytes.n;
-    const uint64_t mode = take(&c);
+    const uint64_t mode = qp_pack_take(&c);
     c.is_bad |= mode > QP_TIME_NONE;
     x->mode = (qp_time_mode)mode;
     if (c.is_bad || !read_methods(x, &c, n_methods) || !read_paths(x, &c, n_paths))
         return false;
-    const uint64_t mask = take(&c);
+    const uint64_t mask = qp_pack_take(&c);
     const bool is_exact = x->mode == QP_TIME_EXACT;
     bool is_good = !c.is_bad && mask >> QP_PATH_COLUMNS == 0;
     for (unsigned k = 0; is_good && k < QP_PATH_COLUMNS; k++) {

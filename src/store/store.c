@@ -35,7 +35,8 @@ static const char *const steps[] = {
     " calls INTEGER NOT NULL, profile INTEGER NOT NULL,"
     " PRIMARY KEY (nonce, started_at, clears)) WITHOUT ROWID;",
     "ALTER TABLE method ADD COLUMN sum INTEGER;" /* NULL: of a row from before */
-    "ALTER TABLE path ADD COLUMN sum INTEGER;"};
+    "ALTER TABLE path ADD COLUMN sum INTEGER;",
+    "ALTER TABLE profile ADD COLUMN counters BLOB;" /* NULL: they are among the records */};
 enum { VERSION = sizeof steps / sizeof *steps };
 
 /* ---- statements ---------------------------------------------------------------------------- */

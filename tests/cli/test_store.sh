@@ -159,6 +159,8 @@ UPDATE profile SET segment = (SELECT segment FROM profile WHERE profile = 3) WHE
 UPDATE profile SET segment = substr(segment, 1, 20) WHERE profile = 1@profile 1 of the store: damaged
 UPDATE profile SET segment = 'x' WHERE profile = 1@profile 1 of the store: damaged
 UPDATE profile SET records = '' WHERE profile = 3@profile 3 of the store: damaged
+UPDATE profile SET counters = 'x' WHERE profile = 3@profile 3 of the store: damaged
+UPDATE profile SET counters = segment WHERE profile = 3@profile 3 of the store: its counters are damaged
 UPDATE path SET parent = path WHERE path = 3@call path 3 is not valid
 DELETE FROM path WHERE path = 2@call path 2 is not valid
 DELETE FROM method WHERE method = 1@method 1 is not valid
@@ -256,7 +258,7 @@ claim "times of other clocks do not add" other_clocks
 an_older_store() {
     cp e.db v1.db && sql v1.db 'ALTER TABLE profile DROP COLUMN clock' \
         'ALTER TABLE profile DROP COLUMN has_calls' 'DROP TABLE rolled' 'ALTER TABLE method DROP COLUMN sum' \
-        'ALTER TABLE path DROP COLUMN sum' 'PRAGMA user_version = 1' &&
+        'ALTER TABLE path DROP COLUMN sum' 'ALTER TABLE profile DROP COLUMN counters' 'PRAGMA user_version = 1' &&
         says 'v1.db: made by an older qprof' qprof store list v1.db &&
         ends 0 qprof store import v1.db a.qprof && qprof store check v1.db &&
         ends 0 qprof store series v1.db

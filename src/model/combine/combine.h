@@ -39,8 +39,8 @@ qp_merge_size qp_merge_measure(const qp_merge *s);
 bool qp_merge_write(qp_merge *s, const char *path, qp_error *error);
 
 /** The same as the bytes of a file.
- * @param has_paths  false: without its call paths and the methods that only they name; what
- *                   qp_merge_path_at() returns is missing then. Requests are there
+ * @param has_paths  false: without its call paths and counters, and the methods that only they name; what
+ *                   qp_merge_path_at() and qp_merge_counters_at() return is missing then. Requests are there
  * @param bytes      free with qp_free() */
 bool qp_merge_bytes(qp_merge *s, bool has_paths, void **bytes, size_t *n_bytes,
                     qp_error *error);
@@ -96,6 +96,22 @@ uint32_t qp_merge_put_path(qp_merge *s, const qp_merge_path *path);
 
 /* Add figures to a path, which is no root, of a sum that has the bytes of their sum without paths. */
 void qp_merge_path_add(qp_merge *s, uint32_t i, const uint64_t figures[QP_PATH_COLUMNS]);
+
+/* The counters of a method on a thread: how often its lines or jumps were executed, their times, ... */
+typedef struct {
+    uint32_t root; /* path: the root of the thread */
+    uint32_t method;
+    uint32_t kind; /* of QP_MERGE_COUNTER_KINDS; those of one kind add up */
+    uint32_t n_values;
+    const uint64_t *values; /* [n_values] the sum's */
+} qp_merge_counters;
+
+enum { QP_MERGE_COUNTER_KINDS = 5 };
+
+size_t qp_merge_n_counters(const qp_merge *s);
+qp_merge_counters qp_merge_counters_at(const qp_merge *s, uint32_t i);
+/* @return false: the method has another number of them, or no memory */
+bool qp_merge_counters_add(qp_merge *s, const qp_merge_counters *counters);
 
 /** Add columns of figures, path by path.
  * @param to    [QP_PATH_COLUMNS] sums

@@ -595,7 +595,8 @@ static void write_threads(qp_builder *b, qp_merge *s, bool has_paths, uint32_t *
             qp_builder_creator(b, th->creator_thread + 1,
                                QP_MERGE_AT(s->nodes, qp_merge_node, th->creator - 1)->number);
         write_nodes(b, s, th, has_paths, order);
-        write_counters(b, s, th);
+        if (has_paths)
+            write_counters(b, s, th);
     }
 }
 
@@ -637,8 +638,6 @@ static void choose(qp_merge *s, bool has_paths)
         methods[i].number = has_paths;
     for (size_t i = 0; i < s->nodes.n; i++)
         nodes[i].number = has_paths;
-    for (size_t i = 0; !has_paths && i < s->counter_blocks.n; i++)
-        methods[QP_MERGE_AT(s->counter_blocks, qp_merge_counter_block, i)->method].number = 1;
     for (size_t i = 0; !has_paths && i < s->shares.n; i++)
         methods[QP_MERGE_AT(s->shares, qp_merge_share, i)->method].number = 1;
     for (size_t i = 0; !has_paths && i < s->threads.n; i++) {

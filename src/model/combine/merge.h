@@ -55,7 +55,7 @@ typedef enum {
 } qp_merge_kind;
 
 typedef struct {
-    uint32_t method;
+    uint32_t method, thread;
     uint32_t before; /* the thread's counter block added before this one; QP_MERGE_NONE: none */
     qp_merge_kind kind;
     uint32_t n_values;
@@ -142,6 +142,10 @@ uint32_t qp_merge_thread_named(qp_merge *s, const char *name, uint32_t creator,
                                uint32_t creator_thread);
 /* The call path of a method below another path. @return the same */
 uint32_t qp_merge_node_below(qp_merge *s, uint32_t parent, uint32_t method);
+
+/* The counter block of the sum; it is made if there is none. NULL: no memory. */
+qp_merge_counter_block *qp_merge_block_of(qp_merge *s, uint32_t thread, uint32_t method,
+                                          qp_merge_kind kind, uint32_t n_values);
 
 /* Add to a number of 128 bits, which stays at the largest one. */
 void qp_variance_add(uint64_t *low, uint64_t *high, uint64_t more_low, uint64_t more_high);

@@ -90,6 +90,44 @@ uint32_t qp_merge_put_path(qp_merge *s, const qp_merge_path *path)
                                    : QP_MERGE_AT(s->threads, qp_merge_thread, thread)->root;
 }
 
+/* ---- counters ---------------------------------------------------------------------------- */
+
+_Static_assert((int)QP_MERGE_COUNTER_KINDS == (int)QP_MERGE_KINDS, "the kinds of counters");
+
+size_t qp_merge_n_counters(const qp_merge *s)
+{
+    return s->counter_blocks.n;
+}
+
+qp_merge_counters qp_merge_counters_at(const qp_merge *s, uint32_t i)
+{
+    const qp_merge_counter_block *b =
+        QP_MERGE_AT(s->counter_blocks, const qp_merge_counter_block, i);
+    return (qp_merge_counters){
+        .root = QP_MERGE_AT(s->threads, const qp_merge_thread, b->thread)->root,
+        .method = b->method,
+        .kind = b->kind,
+        .n_values = b->n_values,
+        .values = b->values};
+}
+
+/* After the times of lines there are bits: which lines have one. */
+bool qp_merge_counters_add(qp_merge *s, const qp_merge_counters *c)
+{
+    const uint32_t thread = QP_MERGE_AT(s->nodes, const qp_merge_node, c->root)->thread;
+    const uint32_t n_lines =
+        QP_MERGE_AT(s->methods, const qp_merge_method, c->method)->code.n_lines;
+    qp_merge_counter_block *to =
+        qp_merge_block_of(s, thread, c->method, (qp_merge_kind)c->kind, c->n_values);
+    if (!to || to->n_values != c->n_values)
+        return false;
+    for (size_t k = 0; k < c->n_values; k++)
+        to->values[k] = c->kind == QP_MERGE_TIMES && k >= 2 * (size_t)n_lines
+                            ? to->values[k] | c->values[k]
+                            : qp_sum(to->values[k], c->values[k]);
+    return true;
+}
+
 /* ---- figures ----------------------------------------------------------------------------- */
 
 uint64_t qp_path_column_start(qp_time_mode mode, qp_path_column column)

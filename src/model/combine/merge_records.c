@@ -370,9 +370,8 @@ static const qp_builder_code *code_of(const qp_merge *s, uint32_t method)
     return &QP_MERGE_AT(s->methods, const qp_merge_method, method)->code;
 }
 
-/* The counter block of the sum; it is made if there is none. NULL: no memory. */
-static qp_merge_counter_block *block_of(qp_merge *s, uint32_t thread, uint32_t method,
-                                        qp_merge_kind kind, uint32_t n_values)
+qp_merge_counter_block *qp_merge_block_of(qp_merge *s, uint32_t thread, uint32_t method,
+                                          qp_merge_kind kind, uint32_t n_values)
 {
     bool is_new;
     uint32_t at = qp_buf_keyed(&s->counter_blocks, &s->block_of[kind],
@@ -383,7 +382,7 @@ static qp_merge_counter_block *block_of(qp_merge *s, uint32_t thread, uint32_t m
     if (is_new) {
         qp_merge_thread *th = QP_MERGE_AT(s->threads, qp_merge_thread, thread);
         uint64_t *values = qp_arena_take(&s->arena, n_values, sizeof *values);
-        *b = (qp_merge_counter_block){method, th->last_block, kind, n_values, values};
+        *b = (qp_merge_counter_block){method, thread, th->last_block, kind, n_values, values};
         th->last_block = at - 1;
     }
     return b->values ? b : NULL;
@@ -407,7 +406,8 @@ static bool add_counters(qp_merge_addition *x, const qp_model_counter_block *b)
                          : b->counters->kind == QP_COUNTER_BLOCK_MEMORY  ? QP_MERGE_MEMORY
                          : jumps && jumps->n_jumps == n                  ? QP_MERGE_JUMPS
                                                                          : QP_MERGE_BLOCKS;
-    qp_merge_counter_block *to = block_of(x->s, x->threads[b->thread], method, kind, n);
+    qp_merge_counter_block *to =
+        qp_merge_block_of(x->s, x->threads[b->thread], method, kind, n);
     if (to && is_times)
         add_times(x->m, to, b->counters);
     for (uint32_t k = 0; to && !is_times && k < n; k++)
@@ -421,8 +421,9 @@ static bool add_open_block(qp_merge_addition *x, const qp_open_block *b)
     uint32_t method = x->methods[b->method], n_blocks = code_of(x->s, method)->n_lines;
     if (b->block >= n_blocks)
         return true;
-    qp_merge_counter_block *to = block_of(x->s, x->threads[b->thread], method, QP_MERGE_TIMES,
-                                          2 * n_blocks + (n_blocks + 63) / 64);
+    qp_merge_counter_block *to =
+        qp_merge_block_of(x->s, x->threads[b->thread], method, QP_MERGE_TIMES,
+                          2 * n_blocks + (n_blocks + 63) / 64);
     if (!to)
         return false;
     uint64_t *times = &to->values[2 * (size_t)b->block];
