@@ -97,6 +97,7 @@ enum {
     QPROF_HOOK_SAMPLE = 1u << 8,   /* samples wait */
     QPROF_HOOK_STOPPED = 1u << 10, /* recording is stopped, and this thread knows it */
     QPROF_HOOK_OFF = 1u << 14,     /* the thread's status is disabled */
+    QPROF_HOOK_STEPS = 1u << 21,   /* library only */
     QPROF_GATE_TOKENS = QPROF_GATE_OPEN | QPROF_HOOK_TOKENS,
     QPROF_GATE_CLOCK = QPROF_HOOK_TSC | QPROF_HOOK_WAITS,
 

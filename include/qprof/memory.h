@@ -27,8 +27,8 @@ qprof_cold_memory(qprof_thread *th, uint64_t bytes, uint64_t objects, int is_fre
 static inline qprof_metrics *qprof_top_metrics(const qprof_thread *th)
 {
     enum { METRICS_AT = 56 /* in what node.more names */ };
-    const uint32_t usual =
-        QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK | QPROF_HOOK_TOKENS;
+    const uint32_t usual = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK |
+                           QPROF_HOOK_TOKENS | QPROF_HOOK_STEPS;
     uint64_t at;
     uint32_t more, cell;
     if (QPROF_UNLIKELY((QPROF_LOAD(th->gate) & ~usual) != QPROF_GATE_OPEN))

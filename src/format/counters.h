@@ -76,7 +76,8 @@
       "virtual threads whose creators are not known, because rows are used up")                \
     X(request_unbegun, H, "ends of requests of which none was open")                           \
     X(endpoint_limit, E,                                                                       \
-      "requests in <other>, because there are more endpoints than -endpoints")
+      "requests in <other>, because there are more endpoints than -endpoints")                 \
+    X(request_unkept, L, "requests among the slowest that found no room, of -slowest")
 
 typedef enum {
 #define QP_X(name, kind, text) QP_D_##name,

@@ -255,7 +255,8 @@ typedef enum {
     QP_EXTENT_MARKERS, /* qp_marker, a cell each */
     QP_EXTENT_EVENTS,  /* qp_event_count, a cell each */
     QP_EXTENT_RING,    /* qp_ring, then qp_trace_record, see format/trace.h */
-    QP_EXTENT_WAITING  /* qp_waiting, a cell each */
+    QP_EXTENT_WAITING, /* qp_waiting, a cell each */
+    QP_EXTENT_KEPT     /* qp_kept and what continues it, 8 cells each; of minor 2 */
 } qp_extent_kind;
 
 /* First cell of every extent. Extents follow each other without a gap up to head.n_cells; a gap
@@ -391,8 +392,9 @@ typedef struct {
     uint8_t trace[16], span[8];
     uint64_t begun;      /* raw ticks of the elapsed clock; 0: not known */
     uint32_t is_counted; /* qp_request_state */
-    uint32_t reserved;
-    uint64_t reserved2;
+    uint32_t endpoint;   /* number of what -slowest knows of its endpoint; 0: nothing yet */
+    uint32_t first_step; /* of the open one; 0: it has none */
+    qp_cell outer;       /* path of the next one further out that has steps; 0: none */
 } qp_node_requests;
 
 /* The part of an interval between two events that an OS thread was off the processor, in ns. What came
@@ -583,6 +585,44 @@ typedef struct {
     uint64_t off, reserved2[3]; /* off: elapsed ticks that passes found it waiting */
 } qp_waiting;
 
+/* Of -slowest: a request that is kept whole, 8 cells: what the fields leave has its steps, and what does not
+ * fit is in others, which have the first three fields alone. A step: the path that is on top since then, or
+ * qp_kept_step; in the upper half, ticks since the path before, or that many. */
+typedef struct {
+    qp_cell next;       /* the cell where the steps continue; 0: nowhere */
+    uint32_t number;    /* of the kept request, from 1: the same in all of its cells */
+    uint32_t n_steps;   /* in these cells */
+    uint32_t published; /* 1: readable; 0: free, or what continues another */
+} qp_kept_part;
+
+typedef struct {
+    qp_kept_part part;
+    qp_cell path;                  /* of its endpoint */
+    qp_cell thread;                /* thread record */
+    uint32_t flags;                /* QP_KEPT_* */
+    uint32_t window;               /* number of the one in which it ended, from 0 */
+    uint64_t begun_raw, ended_raw; /* the first step counts from its begin */
+    uint64_t n_before, n_after;    /* steps that are missing before the first, after the last */
+    uint8_t trace[16], span[8];    /* as the host gave them; 0: not given */
+    uint32_t reserved;
+    qp_cell sibling; /* the recorder's own */
+} qp_kept;
+
+/* In place of a path, which would be larger. */
+typedef enum {
+    QP_STEP_SUSPENDED =
+        1,            /* ticks for which the thread was suspended, or its clock stopped ... */
+    QP_STEP_OFF = 2,  /* ... for which it was off the processor, up to the next step */
+    QP_STEP_UPPER = 3 /* upper half of the ticks of the next step */
+} qp_kept_step;
+
+enum {
+    QP_KEPT_FAILED = 1u << 0,
+    QP_KEPT_CUT = 1u << 1,
+    QP_KEPT_CELLS = 8,
+    QP_KEPT_BYTES = QP_KEPT_CELLS * QP_CELL
+};
+
 /* The text that a source file had when its code was loaded, from qprof_register_source(). */
 typedef struct {
     qp_ref path; /* equal to the file of its methods */
@@ -600,6 +640,7 @@ _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a
 _Static_assert(sizeof(qp_node_timing) == QP_CELL && sizeof(qp_node_metrics) == QP_CELL,
                "cells");
 _Static_assert(sizeof(qp_node_requests) == 2ul * QP_CELL, "two cells");
+_Static_assert(sizeof(qp_kept) == 96 && sizeof(qp_kept_part) == 16, "kept requests");
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_waiting) == QP_CELL && sizeof(qp_event_count) == QP_CELL, "cells");
 _Static_assert(sizeof(qp_thread_record) == 4ul * QP_CELL, "four cells");

@@ -52,7 +52,8 @@ static const uint8_t foreign[] = {
     QP_OPT_trace_buffer,
     QP_OPT_trace_memory,
     QP_OPT_trace_limit,
-    QP_OPT_trace_full
+    QP_OPT_trace_full,
+    QP_OPT_slowest
 #else
     QP_OPT_purecov_granularity, QP_OPT_bb_counts, QP_OPT_counts_file, QP_OPT_force_merge
 #endif

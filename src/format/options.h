@@ -152,6 +152,9 @@
       "ended threads, or one row")                                                             \
     X(endpoints, "endpoints", NUMBER, "1000", "1..1000000",                                    \
       "maximum number of endpoints; requests of further ones are counted in <other>")          \
+    X(slowest, "slowest", TEXT, "", "N/TIME",                                                  \
+      "requests of each endpoint that are kept whole: the slowest N that end in each TIME, "   \
+      "for example 8/60s; N: of the whole run. They have a 64th of -memory-limit")             \
     X(summary, "summary", TEXT, "none", "stderr|FILE|none",                                    \
       "summary at shutdown, with the hottest methods and the losses: stderr, none, or "        \
       "a file")                                                                                \

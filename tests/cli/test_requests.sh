@@ -60,6 +60,50 @@ claim "a page" sh -c "qprof html --endpoint='GET /a' -o page.html run.qprof && [
 QPROF=-collect=coverage\ -output=cover.qprof ./score '[a' 'f(' ')' ']'
 claim "coverage alone has no requests" same 0 "$(qprof requests --format=json cover.qprof | jq '.endpoints | length')"
 
+# ---- the slowest, whole ------------------------------------------------------------------------------
+# a: 6 and 9 us of three; b: 4 us, cut; of a's second one f is called four times
+QPROF='-output=slow.qprof -slowest=2' ./score 'main(' '[a' 'f(' 6 ')' ']!' '[a' 1 ']' '[a' 'f(' 1 ')' 'f(' 1 ')' 'g(' 'f(' 5 ')' ')' 2 \
+    ']' 'h(' '[b' 4 ')' ')'
+# list FIELDS: of the kept requests
+list() { qprof requests --slowest --format=json slow.qprof | jq -rc ".requests[] | [$1]"; }
+printf '%s\n' '[1,"a",9000,4,"ended"]' '[2,"a",6000,1,"failed"]' '[3,"b",4000,0,"cut"]' >wanted
+list '.number, .endpoint, .elapsed_ns, .calls, .outcome' >found
+claim "the slowest are listed" diff -u wanted found
+claim "... as a table" same '2 a 6.000 us - 1 failed' "$(qprof requests --slowest slow.qprof | grep ' a .*failed' | tr -s ' ' |
+    sed 's/^ //' | cut -d' ' -f1-7)"
+claim "... in CSV" same '3,4' "$(qprof requests --slowest --format=csv slow.qprof | sed 1d | wc -l),$(qprof requests --slowest \
+    --format=csv slow.qprof | sed -n 2p | cut -d, -f6)"
+# calls N: "depth function calls begin total" of one, in us
+calls() {
+    qprof requests --format=json slow.qprof "$@" |
+        jq -r '.calls[] | "\(.depth) \(.function) \(.calls) \(.begin_ns / 1000) \(.total_ns / 1000)"'
+}
+printf '%s\n' '0 a 1 0 9' '1 f 1 0 1' '1 f 1 1 1' '1 g 1 2 5' '2 f 1 2 5' >wanted
+calls --show=1 >found
+claim "the calls of one" diff -u wanted found
+claim "... of another" same '0 b 1 0 4' "$(calls --show=3)"
+claim "... by its trace id" same '0 a 1 0 9' "$(calls --trace-id=30313233343536373839616263646566 | head -n 1)"
+claim "... as a tree" grep -q '^ *2.000  *5.000 *    g$' <<END
+$(qprof requests --show=1 slow.qprof)
+END
+claim "... in CSV" same 6 "$(qprof requests --show=1 --format=csv slow.qprof | wc -l)"
+claim "an unknown number" says 'not a number from 1 to 3' qprof requests --show=4 slow.qprof
+claim "an unknown trace" says 'no kept request has it' qprof requests --trace-id=00 slow.qprof
+claim "none was kept" says 'no request was kept whole' qprof requests --show=1 run.qprof
+claim "... as the list says" grep -q 'record with -slowest' <<END
+$(qprof requests --slowest run.qprof)
+END
+claim "the endpoints lead there" grep -q '^3 of them were kept whole: qprof requests --slowest$' <<END
+$(qprof requests slow.qprof)
+END
+# 200 short calls, of which none has a 50th of the request, are one line
+short=$(for i in $(seq 200); do printf 'f( 1 g( ) ) '; done)
+# shellcheck disable=SC2086
+QPROF='-output=slow.qprof -slowest=2' ./score '[a' $short 'f(' 100 'g(' ')' ')' $short ']'
+printf '%s\n' '0 a 1 0 500' '1 f 200 0 200' '2 g 200 1 0' '1 f 1 200 100' '2 g 1 300 0' '1 f 200 300 200' '2 g 200 301 0' >wanted
+calls --show=1 >found
+claim "calls of the same shape are one line" diff -u wanted found
+
 # ---- a process that is killed, and one that runs ----------------------------------------------------
 qprof run -o killed.qprof -- ./score 'main(' '[a' 'f(' 3 ')' ']' '[a' 'f(' 3 kill 2>/dev/null
 claim "a request of a killed process is cut" same '["a",2,0,1]' "$(rows '.endpoint, .requests, .failed, .cut' killed.qprof)"

@@ -9,6 +9,9 @@ fits() {
 }
 
 record exact.qprof '[a' 'k(' 1 ')' ']!' 'main(' 10 'f(' '#0*3' 5 ')' 'g(' ')' ')' "$(printf 'odd\377\033(')" 1 ')'
+QPROF='-slowest=2 -output=slowest.qprof' ./score '[a' 'k(' 1 ')' ']!' '[a' 'k(' 2 'f(' 1 ')' ')' ']'
+qprof requests --show=1 --format=json slowest.qprof > out.json
+claim "requests --show fits its schema" fits requests-show out.json
 for mode in adaptive sampled none; do
     QPROF="-time=$mode -output=$mode.qprof" ./score 'main(' 10 'f(' 5 ')' ')'
 done
@@ -23,6 +26,8 @@ for profile in *.qprof; do
     done
     qprof requests --format=json "$profile" > out.json
     claim "requests of $profile fits its schema" fits requests out.json
+    qprof requests --slowest --format=json "$profile" > out.json
+    claim "requests --slowest of $profile fits its schema" fits requests-slowest out.json
     for form in '' --routes=2; do
         qprof detail f $form "$profile" --format=json > out.json
         claim "detail $form of $profile fits its schema" fits detail out.json

@@ -80,6 +80,13 @@ typedef struct {
     bool has_undated;
 } qp_store_args;
 
+/* Flags of `qprof requests`. */
+typedef struct {
+    bool is_list;         /* of the requests that were kept */
+    uint64_t shown;       /* number of one of them; 0: not given */
+    const char *trace_id; /* of one; NULL: not given */
+} qp_kept_args;
+
 /* Flags of `qprof serve`. */
 typedef struct {
     const char *listen, *token, *token_file, *max_unread; /* NULL: not given */
@@ -114,6 +121,7 @@ typedef struct {
     qp_collapse_args fold;
     qp_trace_args trace;
     qp_store_args store;
+    qp_kept_args kept;
     qp_serve_args serve;
     qp_page_args page;
     bool is_long;

@@ -4,7 +4,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
-#include "cli/show/show.h"
+#include "cli/profile/kept.h"
 
 /* of QP_FLAG_SORT_REQUESTS */
 typedef enum { BY_TOTAL, BY_REQUESTS, BY_FAILED, BY_CUT, BY_MEAN, BY_SLOWEST, BY_NAME } order;
@@ -101,7 +101,7 @@ static const qp_field document_fields[] = {
 
 /* ---- gathering --------------------------------------------------------------------------- */
 
-static void put_hex(char *to, const uint8_t *bytes, size_t n)
+void qp_requests_hex(char *to, const uint8_t *bytes, size_t n)
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < n; i++) {
@@ -128,8 +128,8 @@ static row row_of(const qp_model *m, const qp_endpoint *e)
         qp_unit_time(r.slowest, r.slowest_ns);
     }
     if (e->has_trace) {
-        put_hex(r.trace, e->trace, sizeof e->trace);
-        put_hex(r.span, e->span, sizeof e->span);
+        qp_requests_hex(r.trace, e->trace, sizeof e->trace);
+        qp_requests_hex(r.span, e->span, sizeof e->span);
     }
     return r;
 }
@@ -189,7 +189,8 @@ static bool print_text(const qp_cli *cli, const void *data)
                         "endpoint requests failed cut open total total_off total_percent mean "
                         "slowest slowest_trace",
                         qp_run_has(&m->run) | d->has,
-                        qp_unit_for(largest, qp_view_is_time(m), cli->args.unit));
+                        qp_unit_for(largest, qp_view_is_time(m), cli->args.unit)) &&
+           qp_kept_hint(cli, m);
 }
 
 static void write_csv(qp_cli *cli, const void *data)
@@ -204,6 +205,9 @@ static void write_csv(qp_cli *cli, const void *data)
 static int show(qp_cli *cli, const qp_subject *s)
 {
     static const qp_forms forms = {print_text, document_fields, write_csv};
+    const qp_kept_args *kept = &cli->args.kept;
+    if (kept->is_list || kept->shown || kept->trace_id)
+        return qp_kept_show(cli, s);
     document d = {.about = {s->m, s->thread}, .by = (order)cli->args.sort};
     if (!s->m->run.has_times && d.by == BY_TOTAL)
         d.by = BY_REQUESTS;
@@ -222,14 +226,26 @@ const qp_command qp_command_requests = {
         "them, or by the program. Total is the time of their calls, with those of coroutines "
         "that they created; Mean and Slowest are elapsed times, from begin to end. report, "
         "tree, html, export and diff show the calls of one endpoint with --endpoint=NAME.",
-    .flags = (const qp_flag[]){QP_FLAG_FORMAT, QP_FLAG_UNIT, QP_FLAG_SORT_REQUESTS,
-                               QP_FLAG_MAX_MEMORY, QP_FLAGS_COMMON},
+    .flags =
+        (const qp_flag[]){
+            QP_YES("slowest", 0, kept.is_list,
+                   "the requests that were kept whole, which -slowest asks for"),
+            QP_COUNT("show", 0, kept.shown, NULL,
+                     "calls of one of them in their order, with waits; by its number"),
+            QP_TEXT("trace-id", 0, "HEX", kept.trace_id, "the same, by its trace id"),
+            QP_FLAG_FORMAT, QP_FLAG_UNIT, QP_FLAG_SORT_REQUESTS, QP_FLAG_MAX_MEMORY,
+            QP_FLAGS_COMMON},
     .examples =
         "qprof requests                          the newest profile here\n"
         "qprof requests --sort=slowest run.qprof\n"
+        "qprof requests --slowest run.qprof\n"
+        "qprof requests --show=1 run.qprof\n"
         "qprof tree --endpoint='GET /a' run.qprof\n"
         "qprof requests --format=json run.qprof | jq '.endpoints[] | select(.failed > 0)'",
-    .schemas = (const qp_schema[]){{"requests", document_fields}, {.name = NULL}},
+    .schemas = (const qp_schema[]){{"requests", document_fields},
+                                   {"requests-slowest", qp_kept_list_fields},
+                                   {"requests-show", qp_kept_fields},
+                                   {.name = NULL}},
     .run = qp_cli_show,
     .show = show,
     .threads = QP_THREADS_JOINED};

@@ -61,6 +61,42 @@ typedef struct {
  * @param out  [*n] free with qp_free() @return false: no memory */
 bool qp_model_endpoints(const qp_model *m, qp_endpoint **out, size_t *n);
 
+/** A request that was kept whole: -slowest. Times in ticks of the run. */
+typedef struct {
+    uint32_t method, node, thread;
+    bool has_failed, is_cut, has_trace;
+    uint32_t window;   /* number of the window in which it ended, from 0 */
+    uint64_t begun;    /* since the run began */
+    uint64_t begun_at; /* ns since 1970 */
+    uint64_t elapsed_ns;
+    uint64_t off,
+        suspended; /* parts of it: off the processor; its thread was suspended, or not recorded */
+    uint64_t n_calls; /* that began in it */
+    uint64_t n_before,
+        n_after; /* entries and exits that are missing at its begin, at its end */
+    uint8_t trace[16], span[8];
+    qp_cell cell;
+} qp_kept_request;
+
+/* A call of it. */
+typedef struct {
+    uint32_t method, depth; /* of the request itself: 0 */
+    uint32_t n_below;       /* calls that it made, and they, in what follows it */
+    uint64_t begin,
+        total; /* ticks: from the begin of the request on; callees and waits included */
+    uint64_t off, suspended;             /* while it was on top */
+    uint64_t off_total, suspended_total; /* the same with callees */
+} qp_kept_call;
+
+/** List the requests that were kept, the slowest first. @param m  collapsed or not
+ * @param out  [*n] free with qp_free() @return false: no memory */
+bool qp_model_kept_requests(const qp_model *m, qp_kept_request **out, size_t *n);
+
+/** The calls of one of them in their order, the request itself first.
+ * @param out  [*n] free with qp_free() @return false: no memory */
+bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_call **out,
+                         size_t *n);
+
 /* Of the record of a path: how many are open, 0 or 1, and not over. */
 typedef struct qp_model_requests qp_model_requests;
 uint64_t qp_requests_open(const qp_model *m, const qp_model_requests *r);

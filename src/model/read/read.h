@@ -324,6 +324,29 @@ static inline uint64_t qp_counter_block_value(const qp_model_counter_block *b, u
     return b->counters->values[k] - (b->base ? b->base[k] : 0);
 }
 
+/* ---- requests that are kept whole --------------------------------------------------------- */
+
+/* A kept request whose records are all there, so far as they were kept. */
+typedef struct {
+    qp_cell cell;
+    const qp_kept *at; /* valid as the model */
+    uint32_t node;     /* of its path */
+} qp_model_kept;
+
+/* @param out  [*n] in the order of the file; free with qp_free() @return false: no memory */
+bool qp_load_kept(const qp_model_private *own, qp_model_kept **out, size_t *n);
+
+/* What happens in a kept request, in ticks of the run's clock. */
+typedef struct {
+    qp_kept_step what; /* 0: another path is on top */
+    uint32_t node;     /* that path */
+    uint64_t ticks;    /* of it: when; else how long */
+} qp_model_step;
+
+/* Its steps, as far as they are sound. @param out  [*n] free with qp_free() @return false: no memory */
+bool qp_load_kept_steps(const qp_model_private *own, const qp_model_kept *k,
+                        qp_model_step **out, size_t *n);
+
 /* ---- rings ------------------------------------------------------------------------------- */
 
 /* A ring of a raw trace that has all of its slots. */

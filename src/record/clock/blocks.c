@@ -136,7 +136,7 @@ void qp_block_mark(qprof_thread *th, qprof_frame *top, int bb)
     uint32_t hooks = QPROF_LOAD(th->gate);
     if (qp_recorder_head()->grain == QP_GRAIN_FUNCTION)
         return;
-    if (!(hooks & QPROF_HOOK_EXACT) || (hooks & QP_HOOK_CLASSES))
+    if (!(hooks & QP_HOOKS_EXACT) || (hooks & QP_HOOK_CLASSES))
         return; /* the times of blocks are parts of exact times of one clock */
     uint64_t now = qp_clock_now(th);
     qp_clock(th, top, now);

@@ -210,7 +210,9 @@ QP_RARE int qp_clock_begin(uint64_t (*given_clock)(void), qp_error *error)
     bool has_classes = h->user_clock != h->clock_kind || h->wait_clock != h->clock_kind;
     h->clock_source = choose_source(qp_attribution_kind(), has_classes);
     h->time_mode = (uint32_t)qp_recorder.options.number[QP_OPT_time];
-    if ((has_classes || (h->collect & QP_COLLECT_TRACE)) && h->time_mode == QP_TIME_ADAPTIVE)
+    bool is_traced = h->collect & QP_COLLECT_TRACE ||
+                     qp_option_text(&qp_recorder.options, QP_OPT_slowest)[0];
+    if ((has_classes || is_traced) && h->time_mode == QP_TIME_ADAPTIVE)
         h->time_mode =
             QP_TIME_EXACT; /* no estimates over two clocks; a trace reads the clock at
                                          each event anyway */
@@ -327,7 +329,7 @@ void qp_clock_by_class(qprof_thread *th, const qprof_frame *top)
 void qp_clock(qprof_thread *th, const qprof_frame *top, uint64_t now)
 {
     uint32_t hooks = QPROF_LOAD(th->gate);
-    if (!(hooks & QPROF_HOOK_EXACT) || (hooks & QP_HOOK_OFF))
+    if (!(hooks & QP_HOOKS_EXACT) || (hooks & QP_HOOK_OFF))
         return;
     if (hooks & QP_HOOK_CLASSES) {
         qp_clock_by_class(th, top);
@@ -363,7 +365,7 @@ void qp_clock_end_call(qprof_thread *th, qprof_node *n)
     uint32_t hooks = QPROF_LOAD(th->gate);
     if (hooks & QPROF_HOOK_ADAPTIVE)
         qp_adaptive_end(th, n);
-    else if (hooks & QPROF_HOOK_EXACT)
+    else if (hooks & QP_HOOKS_EXACT)
         qprof_settle(n);
 }
 

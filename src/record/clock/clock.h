@@ -55,7 +55,7 @@ static inline qp_clock_kind qp_attribution_kind(void)
 
 static inline bool qp_clock_is_timed(const qprof_thread *th)
 {
-    return QPROF_LOAD(th->gate) & (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE);
+    return QPROF_LOAD(th->gate) & (QP_HOOKS_EXACT | QPROF_HOOK_ADAPTIVE);
 }
 
 /* Is there one clock for all threads, which is paused while recording is stopped? If not, each
@@ -173,7 +173,7 @@ static inline void qp_blocks_add(uint64_t *counter, uint64_t n)
 static inline bool qp_blocks_count_usual(qprof_thread *th, int bb, uint64_t n)
 {
     const uint32_t timing = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC |
-                            QPROF_HOOK_WAITS | QPROF_HOOK_TOKENS;
+                            QPROF_HOOK_WAITS | QPROF_HOOK_TOKENS | QP_HOOK_STEPS;
     if ((QPROF_LOAD(th->gate) & ~timing) != QPROF_GATE_OPEN || qp_load(&qp_is_triggering))
         return false;
     uint64_t top = QPROF_LOAD(th->pulse->top);

@@ -59,6 +59,8 @@ void qp_waits_charge(qprof_thread *th, qprof_node *n, uint64_t ticks)
     qp_waits_begin_os_thread();
     qp_waits_begin(th);
     uint64_t off = part_of(ticks, slot->wall_at - wall, slot->cpu_at - cpu);
+    if (QPROF_LOAD(th->gate) & QP_HOOK_STEPS)
+        qp_steps_of(th)->off += off;
     qp_node_metrics *m = off && n->parent ? qp_tree_metrics(th, QPROF_INDEX(th, n)) : NULL;
     if (m)
         qp_bump(&m->off, off);

@@ -109,6 +109,7 @@ void qp_data_begin_clear(void)
     qp_store(&h->n_critical, 0);
     qp_contexts_clear();
     qp_markers_clear();
+    qp_kept_clear();
     qp_samples_clear();
 }
 

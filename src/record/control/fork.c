@@ -127,6 +127,7 @@ static uint32_t n_needed(const fork_copy *c, const qp_extent *e)
     case QP_EXTENT_FREE:
     case QP_EXTENT_RING:
     case QP_EXTENT_MARKERS:
+    case QP_EXTENT_KEPT:
         return 0;
     case QP_EXTENT_NODES:
         return fate == WHOLE ? e->n_cells
@@ -559,6 +560,7 @@ static void begin_rows(const fork_copy *c)
         qprof_thread *th = qp_threads_at(i);
         if (!th->pulse)
             continue;
+        *qp_steps_of(th) = (qp_steps){0};
         if (fate_at(c, qp_record_of(th)) == GONE)
             end_row(th);
         else
@@ -608,6 +610,8 @@ static void resume_row(const fork_copy *c, qprof_thread *th, uint32_t gate)
     const uint32_t trace = QP_HOOK_TRACE | QP_HOOK_UNTRACED | QP_HOOK_SAMPLE;
     qp_thread_record *r = qp_record_of(th);
     uint64_t n_open = 0;
+    if (gate & QP_HOOK_STEPS) /* an open request is the parent's */
+        gate = (gate | QPROF_HOOK_EXACT) & ~(uint32_t)QP_HOOK_STEPS;
     if (qp_is_busy(th)) {
         r->stopped_seen -= c->stopped;
         QPROF_STORE(th->gate, (gate & ~trace) | QP_HOOK_SYNC);

@@ -46,11 +46,17 @@ void qp_recorder_set_clock(uint64_t (*now)(void))
 static int apply_clock(qp_error *error)
 {
     int code = qp_clock_begin(host_clock, error);
+    if (!code && !QP_PRODUCT_IS_COVERAGE)
+        code = qp_kept_begin(error);
     if (qp_event_triggers_all_calls())
         qp_recorder.hooks |= QP_HOOK_EVENT_TRIGGERS;
     if (qp_recorder.options.number[QP_OPT_check_host])
         qp_recorder.hooks |= QP_HOOK_CHECK;
     qp_host_check(qp_recorder.hooks & QP_HOOK_CHECK);
+    if (!QP_PRODUCT_IS_COVERAGE && qp_kept_is_on() && !(qp_recorder.hooks & QP_HOOK_CHECK)) {
+        qp_on_event.enter_id = qp_event_step_in;
+        qp_on_event.exit_id = qp_event_step_out;
+    }
     return code;
 }
 
@@ -184,6 +190,8 @@ static bool continue_run(bool has_worker)
     apply_head();
     if (qp_here.epoch == qp_recorder.epoch)
         qp_clock_begin_os_thread();
+    if (!QP_PRODUCT_IS_COVERAGE)
+        qp_kept_begin(&error);
     qp_fork_resume();
     start_traces_again();
     qp_sampler_start();
@@ -500,6 +508,17 @@ static void wait_for_quiet(void)
     }
 }
 
+/* Those of the calling thread that are open are cut by the end. */
+static void end_requests(void)
+{
+    qprof_thread *th = qp_thread_current();
+    if (!QP_PRODUCT_IS_COVERAGE && qp_here.epoch == qp_recorder.epoch && qp_is_open(th) &&
+        qp_set_busy(th)) {
+        qp_steps_close(th);
+        qp_clear_busy(th);
+    }
+}
+
 /* `qprof run` saves the live file, or reports that it cannot be saved. */
 static void tell_loss(const char *path, int why)
 {
@@ -558,6 +577,7 @@ void qp_recorder_end(bool at_exit_handler)
         qp_samples_on(NULL);
         qp_coarse_stop();
         qp_data_sync_here();
+        end_requests();
         qp_store(&qp_gate_plain, QP_GATE_CLOSED);
         qp_store(&qp_gate_vt, QP_GATE_CLOSED);
         qp_threads_close();

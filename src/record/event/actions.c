@@ -51,7 +51,7 @@ void qp_actions_exit(qprof_thread *th, qprof_frame **top, qp_cell method, uint32
     if (!*top || !(frame_flags & QPROF_FRAME_RESTORE))
         return;
     bool on = frame_flags & QPROF_FRAME_RESTORE_ON,
-         is_exact = QPROF_LOAD(th->gate) & QPROF_HOOK_EXACT;
+         is_exact = QPROF_LOAD(th->gate) & QP_HOOKS_EXACT;
     uint64_t ended = is_exact && !on ? th->pulse->last + th->pulse->offset : 0;
     qp_triggers_turn(th, *top, on, ended); /* the recorder's own work is not charged */
 }

@@ -333,7 +333,7 @@ static void start_frame(qprof_thread *th, qprof_frame *top, qprof_frame *f)
     uint32_t restores = f->flags & (QPROF_FRAME_RESTORE | QPROF_FRAME_RESTORE_ON);
     bool was_turned_on = restores == QPROF_FRAME_RESTORE && !(hooks & QP_HOOK_OFF);
     QPROF_STORE(f->start, 0);
-    if (hooks & QPROF_HOOK_EXACT) {
+    if (hooks & QP_HOOKS_EXACT) {
         uint64_t now = was_turned_on ? th->pulse->last : qp_clock_now(th);
         qp_clock(th, top, now);
         QPROF_STORE(f->start, now);
@@ -426,8 +426,18 @@ static qprof_token enter_token(qprof_thread *th, qprof_frame *top, qp_cell path)
     qp_clock_begin_call(th, n);
     qp_tree_link(th, qp_frame_path(top), path);
     QPROF_STORE(top->node, (uint64_t)path << 6);
+    if (has_hook(th, QP_HOOK_STEPS))
+        qp_steps_note(th, top);
     qp_event_end(th, top);
     return (uint64_t)path << 6 | QPROF_TOP_TOKEN;
+}
+
+static void trace_entry(qprof_thread *th, qprof_frame *f)
+{
+    if (has_hook(th, QP_HOOK_STEPS))
+        qp_steps_note(th, f);
+    if (qp_trace_users())
+        qp_trace_entry(th, f);
 }
 
 /* Enter a method with a frame. */
@@ -442,8 +452,8 @@ static qprof_token enter_frame(qprof_thread *th, qprof_frame *top, const qp_call
     if (call->path && !call->flags)
         qp_tree_link(th, qp_frame_path(top), call->path);
     start_frame(th, top, f);
-    if (qp_trace_users() && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
-        qp_trace_entry(th, f);
+    if (qp_trace_is_any() && !(f->flags & (QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED)))
+        trace_entry(th, f);
     qprof_token token = f->stack_id;
     qp_event_end(th, f);
     raise_entry(th, f, method);

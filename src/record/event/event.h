@@ -30,6 +30,9 @@ static inline bool qp_flags_are_traced(uint32_t flags)
 /* An entry and an exit by stack ids, in any case. */
 void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id);
 void qp_event_exit_id(qprof_thread *th, uintptr_t id);
+/* The same where requests may be kept whole: in the usual case, with a step. */
+void qp_event_step_in(qprof_thread *th, uintptr_t method, uintptr_t id);
+void qp_event_step_out(qprof_thread *th, uintptr_t id);
 /* An entry of a host that keeps tokens, from the frame that is on top. @return its token */
 qprof_token qp_event_enter_token(qprof_thread *th, uintptr_t method);
 /* The same from the frame of a token, and the end of a token's frame, in any case. */

@@ -70,9 +70,11 @@ static void count_ends(qprof_thread *th, uint64_t n, uint64_t *n_before)
 static void trace_ends(qprof_thread *th, uint32_t n, bool is_unwound, bool has_skips,
                        const qprof_frame *top)
 {
+    if (QPROF_LOAD(th->gate) & QP_HOOK_STEPS)
+        qp_steps_note(th, top);
     if (n)
         qp_trace_exit(th, n, is_unwound, top);
-    else if (has_skips)
+    else if (has_skips && qp_trace_users())
         qp_trace_resume(th, top);
 }
 
@@ -99,7 +101,7 @@ void qp_event_pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
         if (QP_LIKELY(!(ended.flags & QPROF_FRAME_HOOKED)))
             continue;
         count_ends(th, n, &n_counted);
-        if (qp_trace_users())
+        if (qp_trace_is_any())
             trace_ends(th, n_traced, is_unwound, has_skips, *top);
         n = n_traced = 0;
         has_skips = false;
@@ -109,7 +111,7 @@ void qp_event_pop(qprof_thread *th, qprof_frame **top, uint64_t stored)
             qp_clock(th, *top, now);
     }
     count_ends(th, n, &n_counted);
-    if (n && qp_trace_users())
+    if (n && qp_trace_is_any())
         trace_ends(th, n_traced, is_unwound, has_skips, *top);
     if (!left && *top)
         qp_fetch_and(&th->gate, ~(uint32_t)QP_HOOK_ZERO);
@@ -251,6 +253,7 @@ void qp_event_exit_id(qprof_thread *th, uintptr_t id)
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now)
 {
     uint64_t depth = qp_stack_depth(th, *top), n = depth + th->pulse->n_deep;
+    qp_steps_close(th);
     if (qp_own_of(th)->has_token)
         return qp_event_end_calls(th, *top, qp_record_of(th)->root, now);
     qp_clock(th, *top, now);

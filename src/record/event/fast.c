@@ -26,6 +26,43 @@ void qprof_cold_exit(qprof_thread *th, uintptr_t id)
         qp_on_event.exit_id(th, id);
 }
 
+/* ---- steps of a request: qp_on_event leads here ------------------------------------------ */
+
+/* An entry, or with method 0 an exit, of a host that keeps no tokens, and its step. What the inline path leaves
+ * out comes back here, and leaves its step itself.
+ * @return false: it is not the usual case, or has come back */
+static bool step(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    const uint32_t gate = QPROF_LOAD(th->gate);
+    const qprof_pulse *u = th->pulse;
+    qp_steps *s = qp_steps_of(th);
+    uint64_t *at = s->at;
+    if (!qp_steps_are_usual(gate, 0) || s->is_inside || at == s->end || u->offset != s->offset)
+        return false;
+    s->is_inside = true;
+    if (method)
+        qprof_timed_entry(th, gate, method, id);
+    else
+        qprof_timed_exit(th, id);
+    s->is_inside = false;
+    if (s->at == at && s->open)
+        qp_steps_put(s, u->last + u->offset,
+                     QPROF_FRAME_AT(th, QPROF_LOAD(u->top) & ~QPROF_TOP_BUSY)->node);
+    return true;
+}
+
+void qp_event_step_in(qprof_thread *th, uintptr_t method, uintptr_t id)
+{
+    if (!method || !step(th, method, id))
+        qp_event_enter_id(th, method, id);
+}
+
+void qp_event_step_out(qprof_thread *th, uintptr_t id)
+{
+    if (!step(th, 0, id))
+        qp_event_exit_id(th, id);
+}
+
 /* ---- tokens: where frames are kept, the stack id of a frame is its token ----------------- */
 
 /* Is the frame on top that of the token? */
@@ -93,11 +130,20 @@ static QP_RARE __attribute__((noinline)) void leave_timed(qprof_thread *th, qpro
 
 qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t method)
 {
+    uint32_t gate = QPROF_LOAD(th->gate);
+    if (qp_steps_are_usual(gate, QPROF_HOOK_TOKENS)) {
+        qprof_token token = qp_steps_fast_enter(th, gate, caller, method);
+        if (QP_LIKELY(token != QPROF_NO_TOKEN))
+            return token;
+    }
     return qp_cost_is_due() ? enter_timed(th, caller, method) : enter(th, caller, method);
 }
 
 void qprof_cold_leave(qprof_thread *th, qprof_token token)
 {
+    if (qp_steps_are_usual(QPROF_LOAD(th->gate), QPROF_HOOK_TOKENS) &&
+        QP_LIKELY(qp_steps_fast_leave(th, token)))
+        return;
     if (qp_cost_is_due())
         leave_timed(th, token);
     else

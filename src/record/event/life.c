@@ -55,6 +55,7 @@ static qprof_thread *begin_on(qprof_thread *th, uintptr_t host_id, uintptr_t vt,
     qp_bump(&r->n_lives, is_new);
     QPROF_STORE(th->pulse->top,
                 0); /* the row may be a used one: its first event begins it anew */
+    qp_steps_drop(th);
     th->user = 0;
     qp_own_of(th)->shared = NULL;
     qp_triggers_create(th);

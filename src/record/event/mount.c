@@ -29,7 +29,7 @@ enum {
 #define HOOKS_WITHOUT_SWITCH                                                                   \
     (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_HOOK_TSC | QPROF_HOOK_STACK |              \
      QPROF_HOOK_WAITS | QPROF_HOOK_TOKENS | QPROF_HOOK_COLD | QP_HOOK_SAMPLE | QP_HOOK_DEEP |  \
-     QP_HOOK_ZERO)
+     QP_HOOK_ZERO | QP_HOOK_STEPS)
 
 static QP_RARE bool give_up(void)
 {
@@ -205,7 +205,7 @@ void qp_thread_look_at(qprof_thread *th, uintptr_t vt)
 
 /* ---- from one virtual thread to another, and nothing else happens --------------------------- */
 
-#define TIMED (QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE)
+#define TIMED (QP_HOOKS_EXACT | QPROF_HOOK_ADAPTIVE)
 
 /* Whether a switch needs no more of two threads than their clocks. A trace sets a hook. */
 static inline bool is_usual(uint32_t gate, uint32_t other)
@@ -221,7 +221,7 @@ static inline uint64_t switch_time(const qprof_thread *before, const qprof_threa
                                    qprof_token entered)
 {
     if (entered && QPROF_LOAD(before->pulse->top) == (entered | QPROF_TOP_BUSY) &&
-        (QPROF_LOAD(before->gate) & QPROF_HOOK_EXACT)) {
+        (QPROF_LOAD(before->gate) & QP_HOOKS_EXACT)) {
         const qprof_node *n = QPROF_AT(before, qprof_node, entered - QPROF_TOP_TOKEN);
         uint64_t raw = before->pulse->last + before->pulse->offset;
         if (n->begun == n->self && (int64_t)(raw - th->pulse->suspended_at) >= 0)

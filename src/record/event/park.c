@@ -6,6 +6,7 @@
 #include "base/atomic.h"
 #include "record/clock/clock.h"
 #include "record/event/event.h"
+#include "record/ring/ring.h"
 #include "record/tree/tree.h"
 
 enum { ROWS_LOOKED_AT = 16, DEPTH_MAX = 100, FRAMES_A_CELL = 5 };
@@ -110,8 +111,8 @@ static bool save(qprof_thread *th, qprof_frame *top)
 /* Can it be parked without anything being lost that is kept with its row? */
 static bool is_plain(const qprof_thread *th, qp_cell creator)
 {
-    const uint32_t usual =
-        QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK | QPROF_HOOK_COLD;
+    const uint32_t usual = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK |
+                           QPROF_HOOK_COLD | QP_HOOK_STEPS;
     const uint64_t top = QPROF_LOAD(th->pulse->top);
     return (QPROF_LOAD(th->gate) & ~usual) == QPROF_GATE_OPEN &&
            qp_load(&qp_own_of(th)->is_listed) && top - th->floor <= th->span &&
@@ -134,6 +135,7 @@ static bool park(qprof_thread *th)
     qprof_frame *top = qp_busy_top(th);
     bool is_saved = top && qp_stack_depth(th, top) <= DEPTH_MAX && save(th, top);
     if (is_saved) {
+        qp_steps_drop(th);
         qp_store(&qp_record_of(th)->has_tokens,
                  1); /* ends of suspended calls are not counted */
         if (qp_stack_depth(th, top))

@@ -14,6 +14,7 @@
 #include "base/atomic.h"
 #include "base/containers/dict.h"
 #include "record/clock/clock.h"
+#include "record/ring/ring.h"
 #include "record/sample/sample.h"
 #include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
@@ -160,6 +161,9 @@ static bool note_begin(qprof_thread *th, qp_cell endpoint, const unsigned char *
         copy_id(r->trace, trace, sizeof r->trace);
         copy_id(r->span, span, sizeof r->span);
         qp_bump(&r->n_begun, r->is_counted == QP_REQUEST_COUNTED);
+        r->first_step = 0;
+        if (qp_kept_is_on() && r->begun && r->is_counted == QP_REQUEST_COUNTED)
+            qp_steps_begin(th, path, r);
         guard_frame(th, top);
     }
     if (top)
@@ -208,10 +212,13 @@ static void note_end(qprof_thread *th, qp_cell path, bool has_failed)
     qp_node_requests *r = has_record ? QPROF_CELL(th, qp_node_requests, more->requests) : NULL;
     if (!r || r->is_counted != QP_REQUEST_COUNTED)
         return;
+    const uint64_t now = r->begun ? qp_clock_elapsed() : 0;
+    if (r->first_step && qp_steps_of(th)->open == path)
+        qp_steps_end(th, r, now, has_failed ? QP_KEPT_FAILED : 0);
     if (!th->user)
         r->is_counted = QP_REQUEST_UNCOUNTED;
     if (r->begun) {
-        uint64_t ns = qp_clock_ns(qp_clock_elapsed() - r->begun);
+        uint64_t ns = qp_clock_ns(now - r->begun);
         qp_bump(&r->n_timed, 1);
         qp_bump(&r->elapsed_ns, ns);
         note_slowest(r, ns);

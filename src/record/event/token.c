@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "record/clock/clock.h"
 #include "record/event/event.h"
+#include "record/ring/ring.h"
 #include "record/tree/tree.h"
 #include "record/trigger/trigger.h"
 
@@ -40,6 +41,8 @@ uint64_t qp_event_end_calls(qprof_thread *th, qprof_frame *top, qp_cell resumes,
     for (qp_cell at = qp_frame_path(top); at != resumes; at = qp_node_at(th, at)->parent, n++)
         qp_clock_end_call(th, qp_node_at(th, at));
     QPROF_STORE(top->node, (uint64_t)resumes << 6);
+    if (QPROF_LOAD(th->gate) & QP_HOOK_STEPS)
+        qp_steps_note(th, top);
     return n;
 }
 
@@ -242,6 +245,7 @@ static bool restore(qprof_thread *th, qp_cell path)
     qprof_frame *top = qp_event_begin(th);
     if (!top)
         return false;
+    qp_steps_drop(th);
     bool has_frames = !qp_stack_fold(th, top);
     if (has_frames) {
         qp_event_pop(th, &top, qp_stack_depth(th, top));

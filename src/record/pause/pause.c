@@ -110,6 +110,7 @@ static void zero_requests(qp_node_requests *r)
     qp_store(&r->n_timed, 0);
     qp_store(&r->elapsed_ns, 0);
     qp_store(&r->slowest_ns, 0);
+    r->endpoint = 0;
     r->is_counted = r->is_counted == QP_REQUEST_COUNTED ? QP_REQUEST_OLD : QP_REQUEST_UNCOUNTED;
 }
 

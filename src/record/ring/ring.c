@@ -214,7 +214,7 @@ static uint64_t raw_of_event(const qprof_thread *th)
 {
     const qprof_pulse *p = th->pulse;
     uint32_t hooks = QPROF_LOAD(th->gate);
-    bool is_read = (hooks & QPROF_HOOK_EXACT) &&
+    bool is_read = (hooks & QP_HOOKS_EXACT) &&
                    !(hooks & (QP_HOOK_CLASSES | QP_HOOK_STOPPED | QP_HOOK_OFF)) &&
                    !p->suspended_at && qp_recorder_head()->clock_kind == QP_CLOCK_ELAPSED;
     return is_read ? p->last + p->offset : qp_clock_elapsed();

@@ -19,6 +19,8 @@ typedef enum {
 
 /* The consumers of records; a set of qp_trace_user. */
 uint32_t qp_trace_users(void);
+/* Is there one, or are there steps? */
+bool qp_trace_is_any(void);
 
 /* Forget the rings of the previous run; no consumer is registered. */
 void qp_trace_begin(void);
@@ -142,5 +144,54 @@ void qp_event_count_add(uint32_t event);
 
 /* Forget the markers and counts so far: the data were cleared. */
 void qp_markers_clear(void);
+
+/* ---- steps: steps.c ---------------------------------------------------------------------- */
+/* -slowest: while a request is open, each event of its thread leaves a step in memory of the thread's own. At
+ * the end of the request the steps are forgotten, unless it is among the slowest of its endpoint: then they are
+ * packed into the profile. So what is paid for each event does not depend on how many requests are kept. */
+
+/* @param n_bytes  of all steps. @param n_thread_bytes  of one thread's. @return false: no memory */
+bool qp_steps_reserve(uint64_t n_bytes, uint64_t n_thread_bytes);
+
+/* A request has begun, and its path is on top. Without memory it has no steps, and is counted.
+ * @param r  of its path */
+void qp_steps_begin(qprof_thread *th, qp_cell path, qp_node_requests *r);
+
+/* The innermost request that has steps has ended: it may be kept.
+ * @param r  of its path. @param raw  when @param flags  QP_KEPT_* */
+void qp_steps_end(qprof_thread *th, qp_node_requests *r, uint64_t raw, uint32_t flags);
+
+/* An event is complete, within it: note the path on top. Requests below which it lies no longer were cut. */
+void qp_steps_note(qprof_thread *th, const qprof_frame *top);
+
+/* All calls of the thread end: its requests are cut. */
+void qp_steps_close(qprof_thread *th);
+
+/* Forget its steps. */
+void qp_steps_drop(qprof_thread *th);
+
+/* Visit the two words of each step from a number on. @return how many of them are lost */
+typedef void qp_step_visitor(void *to, const uint64_t *step);
+uint32_t qp_steps_walk(const qprof_thread *th, uint32_t from, qp_step_visitor *visit, void *to);
+
+/* ---- which are kept: kept.c -------------------------------------------------------------- */
+
+/* Read -slowest. @return 0 or QPROF_E_OPTION, QPROF_E_MEMORY */
+int qp_kept_begin(qp_error *error);
+
+/* How many are kept, of an endpoint and a window; 0: none. */
+extern uint32_t qp_kept_most;
+
+static inline bool qp_kept_is_on(void)
+{
+    return qp_load(&qp_kept_most);
+}
+
+/* The innermost request that has steps has ended: keep it if it is among the slowest. The time that this takes is left out.
+ * @param flags  QP_KEPT_* */
+void qp_kept_offer(qprof_thread *th, qp_node_requests *r, uint64_t raw, uint32_t flags);
+
+/* Data are cleared: forget what was kept. */
+void qp_kept_clear(void);
 
 #endif

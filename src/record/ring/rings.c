@@ -32,6 +32,11 @@ uint32_t qp_trace_users(void)
     return qp_load(&trace.users);
 }
 
+bool qp_trace_is_any(void)
+{
+    return qp_load(&trace.users) | qp_load(&qp_kept_most);
+}
+
 bool qp_rings_are_bounded(void)
 {
     return qp_trace_users() & (QP_TRACE_FOR_STREAM | QP_TRACE_FOR_XBASE);

@@ -1,5 +1,5 @@
-/* trace_fast.h: the usual entry and exit of a traced thread: what include/qprof/inline.h does,
- * and one record. Both headers are changed together. */
+/* trace_fast.h: the usual entry and exit of a traced thread, and of one that leaves steps: what
+ * include/qprof/inline.h does, and one record or step. Both headers are changed together. */
 #ifndef QP_RECORD_RING_TRACE_FAST_H
 #define QP_RECORD_RING_TRACE_FAST_H
 
@@ -95,6 +95,81 @@ static inline bool qp_trace_fast_exit(qprof_thread *th, uintptr_t id)
     QPROF_ADD(u->n_exits, 1);
     QPROF_FENCE();
     QPROF_PUBLISH(u->top, top - sizeof(qprof_frame));
+    return true;
+}
+
+/* ---- steps of a request: with exact times ------------------------------------------------ */
+
+/* Is nothing but a step to be done besides what the inline path does? */
+static inline bool qp_steps_are_usual(uint32_t gate, uint32_t more)
+{
+    return (gate & ~(uint32_t)QPROF_HOOK_WAITS) ==
+           (QPROF_GATE_OPEN | QPROF_HOOK_TSC | QP_HOOK_STEPS | more);
+}
+
+/* Can the step be left now, and the time be charged in line? */
+static inline bool qp_steps_fit(const qp_steps *s, uint64_t offset, uint64_t interval)
+{
+    return interval < QPROF_LONG && offset == s->offset && s->at != s->end;
+}
+
+static inline void qp_steps_put(qp_steps *s, uint64_t raw, uint64_t path)
+{
+    uint64_t *at = s->at;
+    at[0] = raw;
+    at[1] = path;
+    s->at = at + 2;
+}
+
+/* @return QPROF_NO_TOKEN: not the usual case, nothing was changed */
+static inline qprof_token qp_steps_fast_enter(qprof_thread *th, uint32_t gate,
+                                              qprof_token caller, uintptr_t method)
+{
+    uint64_t raw = gate & QPROF_HOOK_WAITS ? qprof_ticks() : 0;
+    qprof_pulse *u = th->pulse;
+    char *base = th->base;
+    qp_steps *s = qp_steps_of(th);
+    uint64_t at = qprof_token_callee(u, base, caller, method);
+    if (QP_UNLIKELY(!at))
+        return QPROF_NO_TOKEN;
+    qprof_node *n = (qprof_node *)(void *)(base + at);
+    if (!(gate & QPROF_HOOK_WAITS))
+        raw = qprof_ticks();
+    uint64_t offset = u->offset, now = raw - offset;
+    QPROF_STORE(u->top, caller | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    if (QP_UNLIKELY(!qp_steps_fit(s, offset, now - u->last))) {
+        QPROF_STORE(u->top, caller);
+        return QPROF_NO_TOKEN;
+    }
+    QPROF_ADD(n->n_calls, 1);
+    qprof_charge(u, (qprof_node *)(void *)(base + (caller - QPROF_TOP_TOKEN)), now);
+    QPROF_STORE(n->begun, n->self);
+    qp_steps_put(s, raw, at);
+    QPROF_FENCE();
+    QPROF_PUBLISH(u->top, at | QPROF_TOP_TOKEN);
+    return at | QPROF_TOP_TOKEN;
+}
+
+/* @return false: the same */
+static inline bool qp_steps_fast_leave(qprof_thread *th, qprof_token token)
+{
+    uint64_t raw = qprof_ticks();
+    qprof_pulse *u = th->pulse;
+    char *base = th->base;
+    qp_steps *s = qp_steps_of(th);
+    uint64_t offset = u->offset, now = raw - offset;
+    qprof_token caller = qprof_token_caller(u, base, token);
+    if (QP_UNLIKELY(!caller || !qp_steps_fit(s, offset, now - u->last)))
+        return false;
+    qprof_node *n = (qprof_node *)(void *)(base + (token - QPROF_TOP_TOKEN));
+    QPROF_STORE(u->top, token | QPROF_TOP_BUSY);
+    QPROF_FENCE();
+    qprof_charge(u, n, now);
+    qprof_settle(n);
+    qp_steps_put(s, raw, caller - QPROF_TOP_TOKEN);
+    QPROF_FENCE();
+    QPROF_PUBLISH(u->top, caller);
     return true;
 }
 

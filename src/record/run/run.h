@@ -46,6 +46,10 @@ enum {
     QP_HOOK_TURNED = 1u << 18,         /* actions have turned all threads on or off */
     QP_HOOK_UNTRACED = 1u << 19,       /* a trace has begun: what is open is not in it */
     QP_HOOK_CHECK = 1u << 20,          /* events are checked for mistakes of the host */
+    /* Each event in a request leaves a step. In place of QPROF_HOOK_EXACT, so that hosts which keep tokens
+     * come here without reading the clock themselves. */
+    QP_HOOK_STEPS = QPROF_HOOK_STEPS,
+    QP_HOOKS_EXACT = QPROF_HOOK_EXACT | QP_HOOK_STEPS, /* each event reads the clock */
     /* those for which a thread with a token on top needs frames */
     QP_HOOKS_FRAMES = QPROF_HOOK_STACK | QP_HOOK_STOPPED | QP_HOOK_DEEP | QP_HOOK_ZERO |
                       QP_HOOK_CLASSES | QP_HOOK_OFF | QP_HOOK_TRIGGERS |
@@ -342,6 +346,25 @@ typedef struct {
     bool is_listed;    /* under its id, see qp_thread_find_vt() */
     uint8_t n_unbegun; /* requests whose begin was lost: as many ends are ignored */
 } qp_thread_private;
+
+/* The steps of a thread whose requests may be kept whole, since its outermost one began: ring/steps.c.
+ * A step is two words: raw ticks, and the offset of the call path that is on top since then; or with
+ * qp_kept_step in place of it, how many ticks. */
+typedef struct {
+    uint64_t *at, *end;     /* the next step; where its chunk ends */
+    uint64_t offset;        /* of the thread's clock at the last step */
+    uint64_t off;           /* ticks off the processor that no step has yet */
+    uint32_t first, newest; /* chunks */
+    uint32_t n_chunks;
+    bool is_inside; /* an event of stack ids is being left to the inline path */
+    qp_cell open;   /* path of the innermost request; 0: no steps are taken */
+} qp_steps;
+
+/* They follow the handle in memory. */
+static inline qp_steps *qp_steps_of(const qprof_thread *th)
+{
+    return (qp_steps *)(void *)(uintptr_t)(th + 1);
+}
 
 static inline qp_thread_private *qp_own_of(const qprof_thread *th)
 {

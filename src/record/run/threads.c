@@ -20,6 +20,7 @@ enum { RECORD_CELLS = sizeof(qp_thread_record) / QP_CELL };
  * slow down the thread that uses the other one. */
 typedef struct {
     _Alignas(QP_APART) qprof_thread th;
+    qp_steps steps;
     uint32_t number;           /* of the row, from 1; 0: not in use yet */
     qp_cell waiting;           /* qp_waiting; 0: never sampled */
     qprof_thread *next_shared; /* see qp_thread_next_shared() */
@@ -28,6 +29,7 @@ typedef struct {
 _Static_assert(sizeof(qprof_thread) == 128 &&
                    sizeof(qp_thread_private) == sizeof qp_closed_thread.own,
                "a handle is two lines");
+_Static_assert(offsetof(handle_row, steps) == sizeof(qprof_thread), "see qp_steps_of()");
 _Static_assert(sizeof(handle_row) % QP_APART == 0 && sizeof(qp_os_thread_slot) % QP_APART == 0,
                "no two threads write to one pair of lines");
 _Static_assert(sizeof(handle_row) == QP_HANDLE_BYTES, "a row is saved whole");

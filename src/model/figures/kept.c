@@ -1,0 +1,192 @@
+/* kept.c: the calls of requests that were kept whole, with their waits. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/containers/alloc.h"
+#include "base/containers/search.h"
+#include "model/figures/figures.h"
+#include "model/read/read.h"
+
+/* Calls while records are played. */
+typedef struct {
+    const qp_model_private *own;
+    qp_buf calls; /* qp_kept_call */
+    qp_buf open;  /* uint32_t: their numbers */
+    uint64_t begun_raw, raw;
+    uint32_t path; /* node; of the request's caller, before its begin */
+} player;
+
+static qp_kept_call *call_at(player *p, uint32_t i)
+{
+    return (qp_kept_call *)p->calls.items + i;
+}
+
+/* @return NULL: none is open */
+static qp_kept_call *top_of(player *p)
+{
+    return p->open.n ? call_at(p, ((uint32_t *)p->open.items)[p->open.n - 1]) : NULL;
+}
+
+static void enter(player *p, uint32_t method)
+{
+    uint32_t *number = qp_buf_add(&p->open);
+    qp_kept_call *c = number ? qp_buf_add(&p->calls) : NULL;
+    if (!c)
+        return;
+    *number = (uint32_t)(p->calls.n - 1);
+    *c = (qp_kept_call){.method = method,
+                        .depth = (uint32_t)(p->open.n - 1),
+                        .begin = qp_ticks_between(p->begun_raw, p->raw)};
+}
+
+static void leave(player *p)
+{
+    qp_kept_call *c = top_of(p);
+    c->total = qp_ticks_between(p->begun_raw + c->begin, p->raw);
+    c->off_total += c->off;
+    c->suspended_total += c->suspended;
+    c->n_below = (uint32_t)(call_at(p, (uint32_t)p->calls.n - 1) - c);
+    p->open.n--;
+    qp_kept_call *caller = top_of(p);
+    if (caller) {
+        caller->off_total += c->off_total;
+        caller->suspended_total += c->suspended_total;
+    }
+}
+
+/* Another path is on top: calls have ended, and others have begun. */
+static void go_to(player *p, uint32_t path)
+{
+    const qp_model_node *nodes = p->own->nodes;
+    uint32_t common = path, n = 0, above = p->path;
+    while (above != common)
+        if (above > common) {
+            above = nodes[above].parent;
+            n++;
+        } else {
+            common = nodes[common].parent;
+        }
+    for (; n && p->open.n > 1; n--)
+        leave(p);
+    for (p->path = common; p->path != path && !p->calls.failed && !p->open.failed;) {
+        uint32_t next = path;
+        while (nodes[next].parent != p->path)
+            next = nodes[next].parent;
+        enter(p, nodes[next].method);
+        p->path = next;
+    }
+}
+
+static void play(player *p, const qp_model_step *step)
+{
+    qp_kept_call *top = top_of(p);
+    if (!step->what && step->ticks > p->raw)
+        p->raw = step->ticks;
+    if (!step->what)
+        go_to(p, step->node);
+    else if (top && step->what == QP_STEP_OFF)
+        top->off = qp_sum(top->off, step->ticks);
+    else if (top)
+        top->suspended = qp_sum(top->suspended, step->ticks);
+}
+
+/* @return false: no memory */
+static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kept_call **out,
+                     size_t *n)
+{
+    qp_model_step *steps;
+    size_t n_steps;
+    player p = {.own = own,
+                .calls = QP_BUF(qp_kept_call),
+                .open = QP_BUF(uint32_t),
+                .begun_raw = k->at->begun_raw,
+                .raw = k->at->begun_raw,
+                .path = own->nodes[k->node].parent};
+    bool is_good = qp_load_kept_steps(own, k, &steps, &n_steps);
+    go_to(&p, k->node);
+    for (size_t i = 0; is_good && i < n_steps; i++) {
+        play(&p, &steps[i]);
+        is_good = !p.calls.failed && !p.open.failed;
+    }
+    p.raw = k->at->ended_raw > p.raw ? k->at->ended_raw : p.raw;
+    while (is_good && p.open.n)
+        leave(&p);
+    qp_free(steps);
+    qp_free(p.open.items);
+    *out = qp_buf_take(&p.calls, n);
+    return is_good && *out;
+}
+
+static const qp_model_private *read_model(const qp_model *m)
+{
+    while (m->own->uncollapsed)
+        m = m->own->uncollapsed;
+    return m->own;
+}
+
+static qp_kept_request describe(const qp_model_private *own, const qp_model_kept *k)
+{
+    static const uint8_t none[16];
+    const qp_kept *at = k->at;
+    const qp_head *h = qp_image_head(&own->image);
+    qp_kept_request r = {
+        .method = own->nodes[k->node].method,
+        .node = k->node,
+        .thread = own->nodes[k->node].thread,
+        .has_failed = (at->flags & QP_KEPT_FAILED) != 0,
+        .is_cut = (at->flags & QP_KEPT_CUT) != 0,
+        .has_trace = memcmp(at->trace, none, sizeof none) != 0,
+        .window = at->window,
+        .begun = qp_ticks_between(h->begun_raw, at->begun_raw),
+        .elapsed_ns = qp_model_ns(&own->model, qp_ticks_between(at->begun_raw, at->ended_raw)),
+        .n_before = at->n_before,
+        .n_after = at->n_after,
+        .cell = k->cell};
+    r.begun_at = h->started_at + qp_model_ns(&own->model, r.begun);
+    memcpy(r.trace, at->trace, sizeof r.trace);
+    memcpy(r.span, at->span, sizeof r.span);
+    return r;
+}
+
+/* The slowest first; of equal ones the earlier, or the outer one. */
+static int by_time(const void *a, const void *b)
+{
+    const qp_kept_request *x = a, *y = b;
+    int most = QP_ORDER(y->elapsed_ns, x->elapsed_ns);
+    int first = most ? most : QP_ORDER(x->begun, y->begun);
+    return first ? first : QP_ORDER(x->node, y->node);
+}
+
+bool qp_model_kept_requests(const qp_model *m, qp_kept_request **out, size_t *n)
+{
+    const qp_model_private *own = read_model(m);
+    qp_model_kept *all;
+    *out = NULL;
+    bool is_good =
+        qp_load_kept(own, &all, n) && (*out = qp_alloc_zeroed(*n + 1, sizeof **out)) != NULL;
+    for (size_t i = 0; is_good && i < *n; i++) {
+        qp_kept_call *calls;
+        size_t n_calls;
+        is_good = calls_of(own, &all[i], &calls, &n_calls);
+        (*out)[i] = describe(own, &all[i]);
+        if (is_good && n_calls) {
+            (*out)[i].n_calls = n_calls - 1;
+            (*out)[i].off = calls->off_total;
+            (*out)[i].suspended = calls->suspended_total;
+        }
+        qp_free(calls);
+    }
+    if (is_good && *n)
+        qsort(*out, *n, sizeof **out, by_time);
+    qp_free(all);
+    return is_good;
+}
+
+bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_call **out,
+                         size_t *n)
+{
+    const qp_model_private *own = read_model(m);
+    const qp_kept *at = qp_image_cell(&own->image, r->cell);
+    const qp_model_kept k = {r->cell, at, qp_index_at(own, at->path, QP_TAG_NODE)};
+    return calls_of(own, &k, out, n);
+}
