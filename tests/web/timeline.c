@@ -2,7 +2,7 @@
  * JSON.
  *
  * "small" is a table, so that figures can be worked out by hand; "many" and "large" are drawn,
- * with 20,000 and a million calls: the page of the large one leaves the shortest calls out. */
+ * with 20,000 and a million calls, and as many pauses: the page of the large one leaves the shortest out. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,9 +38,11 @@ static const qp_timeline_item small_items[] = {
     {QP_TIMELINE_COUNTER, 0, 0, 0, 900 * MS, 0, "heap", 500, 0},
 };
 
-static bool each_of_table(void *from, qp_timeline_take *take, void *to)
+static bool each_of_table(void *from, qp_timeline_take *take, void *to,
+                          qp_timeline_limit *limit)
 {
     (void)from;
+    (void)limit;
     for (size_t i = 0; i < sizeof small_items / sizeof *small_items; i++)
         if (!take(to, &small_items[i]))
             return false;
@@ -52,6 +54,7 @@ static bool each_of_table(void *from, qp_timeline_take *take, void *to)
 typedef struct {
     uint64_t state;
     uint32_t n_wanted, n;
+    bool has_pauses;
     qp_timeline_take *take;
     void *to;
 } lot;
@@ -80,13 +83,18 @@ static bool draw_call(lot *l, uint32_t thread, uint32_t depth, uint64_t begin, u
     l->n++;
     return l->take(l->to,
                    &(qp_timeline_item){QP_TIMELINE_CALL, thread, 1 + chance(l) % FUNCTIONS,
-                                       depth, begin, end - begin, NULL, 0, 0});
+                                       depth, begin, end - begin, NULL, 0, 0}) &&
+           (!l->has_pauses ||
+            l->take(l->to, &(qp_timeline_item){QP_TIMELINE_PAUSE, thread, 0, 0, begin,
+                                               1 + chance(l) % 100000, NULL, 0, 0}));
 }
 
-static bool each_of_lot(void *from, qp_timeline_take *take, void *to)
+static bool each_of_lot(void *from, qp_timeline_take *take, void *to, qp_timeline_limit *limit)
 {
+    (void)limit;
     const uint32_t *n_wanted = from;
     lot l = {.state = 88172645463325252u, .n_wanted = *n_wanted, .take = take, .to = to};
+    l.has_pauses = l.n_wanted > 20000;
     uint64_t at[THREADS + 1] = {0};
     for (uint32_t i = 0; l.n < l.n_wanted; i++) {
         uint32_t thread = 1 + i % THREADS;
@@ -159,7 +167,7 @@ static bool write_items(qp_out *out, const qp_timeline *t)
     qp_json json;
     qp_json_init(&json, out);
     qp_json_begin(&json, NULL, '[');
-    bool is_good = t->each(t->from, write_item, &json);
+    bool is_good = t->each(t->from, write_item, &json, NULL);
     qp_json_end(&json, ']');
     return is_good;
 }
@@ -180,7 +188,7 @@ int main(int argc, char **argv)
     qp_timeline t = {.from = &n, .each = is_small ? each_of_table : each_of_lot};
     qp_model *m = make_model();
     qp_out out;
-    bool is_good = m && argc == 3 && t.each(t.from, note_end, &t.end);
+    bool is_good = m && argc == 3 && t.each(t.from, note_end, &t.end, NULL);
     qp_out_init(&out, 1);
     if (is_good && strcmp(argv[2], "items") == 0)
         is_good = write_items(&out, &t);

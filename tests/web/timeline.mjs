@@ -1,6 +1,7 @@
 // timeline.mjs: claims about the timeline of the profile page. See test_timeline.sh and timeline.c, whose
 // table the figures of "small" follow from by hand.
 import { readFileSync, statSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { allRows, claim, finish, grouped, open, press, ready, same, settle, time, timed } from "./browser.mjs";
 
 const MS = 1e6;
@@ -246,13 +247,42 @@ async function other_pages_have_no_timeline() {
     await page.context().close();
 }
 
+/** Durations of calls and pauses as the bytes of a page have them. */
+function spansOf(file) {
+    const text = readFileSync(file, "utf8");
+    const block = (id) => text.match(new RegExp(`id="${id}">([^<]*)<`))[1];
+    const bytes = gunzipSync(Buffer.from(block("spans"), "base64"));
+    const { threads } = JSON.parse(block("timeline"));
+    const [nCalls, nPauses] = [1, 2].map((i) => threads.reduce((sum, thread) => sum + thread[i], 0));
+    let at = 0;
+    const column = (n) => Array.from({ length: n }, () => {
+        let value = 0;
+        for (let scale = 1; ; scale *= 128) {
+            value += (bytes[at] & 127) * scale;
+            if (bytes[at++] < 128) return value;
+        }
+    });
+    const [, , , calls] = [column(nCalls), column(nCalls), column(nCalls), column(nCalls)];
+    const [, pauses] = [column(nPauses), column(nPauses)];
+    return { calls, pauses };
+}
+
 async function a_million_calls_are_shown_and_zoomed() {
     const { size } = statSync("large.html");
     claim("the page has at most 8 MB", size <= 8 << 20, size);
-    const all = JSON.parse(readFileSync("large.json", "utf8")).map((item) => item.end - item.begin);
+    const all = JSON.parse(readFileSync("large.json", "utf8"));
+    const [calls, pauses] = ["call", "pause"].map((kind) => all.filter((item) => item.kind === kind).map((item) => item.end - item.begin));
     const page = await timed("first picture", async () => shown(await ready("large.html", "#timeline")));
     const note = await page.textContent(".timeline .note");
-    same("the page reports what is missing", `The ${grouped(all.length - 500000)} shortest calls are left out.`, note);
+    same("the page reports what is missing",
+        `The ${grouped(calls.length - 500000)} shortest calls are left out; the ${grouped(pauses.length - 500000)} shortest pauses are left out.`, note);
+    const kept = spansOf("large.html");
+    for (const [what, all, here] of [["calls", calls, kept.calls], ["pauses", pauses, kept.pauses]]) {
+        same(`${what} that are kept`, 500000, here.length);
+        const shortest = Math.ceil(here.reduce((a, b) => Math.min(a, b)) * 9 / 8); // durations within an eighth count as equal
+        const longer = (durations) => durations.filter((x) => x >= shortest).sort((a, b) => a - b).join();
+        claim(`they are the longest ${what}`, longer(all) === longer(here));
+    }
     const head = await page.textContent(".selection-head");
     claim("half a million are there", head.includes("500,000 calls"), head);
     await press(page, "ArrowRight", "ArrowRight", "ArrowDown");

@@ -1,9 +1,9 @@
 /* timeline.c: the timeline of the profile page. web/src/profile/spans.ts is the other side.
  *
- * Calls go into the page by thread and time, in columns of varints as the call tree. Where there are
- * more than QP_TIMELINE_CALLS the shortest are left out: a first pass counts calls by duration, a second
- * one takes those that are long enough, and a third one adds up all of them by slices of time: figures
- * never come from a part of the calls. */
+ * Calls and pauses go into the page by thread and time, in columns of varints as the call tree. Where there
+ * are more than QP_TIMELINE_CALLS the shortest are left out: the trace is played once, and each time twice as many
+ * are held the shortest are dropped. Then it is played again to add up all calls by slices of time:
+ * figures never come from a part of the calls. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,16 @@
 #include "export/page/profile.h"
 #include "export/shared/gzip.h"
 
-/* ---- which calls are long enough ------------------------------------------------------------- */
+/* ---- the longest ----------------------------------------------------------------------------- */
+
+/* More would make the page slow. */
+enum { MOST_POINTS = 50000 };
+
+/* A call, or a pause. */
+typedef enum { THREAD, METHOD, DEPTH, BEGIN, DURATION, SELF, SPAN_FIGURES } span_figure;
+typedef struct {
+    uint64_t of[SPAN_FIGURES];
+} span;
 
 enum { STEP_BITS = 3, STEPS = 64 << STEP_BITS }; /* durations by their first four bits */
 
@@ -27,30 +36,65 @@ static uint32_t step_of(uint64_t duration)
     return ((bits - STEP_BITS + 1) << STEP_BITS) + next;
 }
 
+/* The longest of many: all of the longer steps, and of the shortest one that is kept those that came
+ * first. */
 typedef struct {
-    uint64_t n_of[STEPS], n;
-} survey;
+    qp_buf spans; /* span, in the order in which they came */
+    uint64_t n;   /* that came */
+    uint64_t n_of[STEPS];
+    uint32_t least; /* step of the shortest that may be kept */
+} longest;
 
-static bool count_call(void *to, const qp_timeline_item *item)
+static uint64_t shortest_of(uint32_t step)
 {
-    survey *s = to;
-    if (item->kind == QP_TIMELINE_CALL) {
-        s->n_of[step_of(item->duration)]++;
-        s->n++;
+    uint64_t low = step & ((1u << STEP_BITS) - 1);
+    return step < 1u << STEP_BITS ? low
+                                  : (low + (1u << STEP_BITS)) << ((step >> STEP_BITS) - 1);
+}
+
+static uint64_t n_left_out(const longest *l)
+{
+    return l->n - l->spans.n;
+}
+
+/* Drop those that are too short. Steps rise with what comes, so that none of them is wanted later. */
+static void drop_short(longest *l)
+{
+    span *items = l->spans.items;
+    uint64_t room = QP_TIMELINE_CALLS;
+    uint32_t step = STEPS;
+    size_t n = 0;
+    while (step > 0 && l->n_of[step - 1] <= room)
+        room -= l->n_of[--step];
+    l->least = step ? step - 1 : 0;
+    for (size_t i = 0; i < l->spans.n; i++) {
+        uint32_t at = step_of(items[i].of[DURATION]);
+        bool is_kept = at >= step || (at == l->least && room);
+        room -= is_kept && at < step;
+        if (is_kept)
+            items[n++] = items[i];
     }
-    return true;
+    l->spans.n = n;
+}
+
+/* @return false: no memory */
+static bool add_span(longest *l, const qp_timeline_item *item)
+{
+    uint32_t step = step_of(item->duration);
+    l->n++;
+    l->n_of[step]++;
+    if (step < l->least)
+        return true;
+    if (l->spans.n >= 2 * (size_t)QP_TIMELINE_CALLS)
+        drop_short(l);
+    span *s = qp_buf_add(&l->spans);
+    if (s)
+        *s = (span){
+            {item->thread, item->method, item->depth, item->begin, item->duration, item->self}};
+    return s != NULL;
 }
 
 /* ---- what is shown --------------------------------------------------------------------------- */
-
-/* More would make the page slow. */
-enum { MOST_POINTS = 50000 };
-
-/* A call, or a pause. */
-typedef enum { THREAD, METHOD, DEPTH, BEGIN, DURATION, SELF, SPAN_FIGURES } span_figure;
-typedef struct {
-    uint64_t of[SPAN_FIGURES];
-} span;
 
 /* A mark, or a value of a counter. */
 typedef struct {
@@ -62,31 +106,18 @@ typedef struct {
 typedef struct {
     const qp_model *m;
     qp_arena names;
-    qp_buf calls, pauses;   /* span */
+    longest calls, pauses;
     qp_buf marks, counters; /* point */
-    uint32_t least;         /* step of the shortest calls that are shown ... */
-    uint64_t n_room;        /* ... and how many of those still have room */
-    uint64_t n_calls, n_points_left_out;
-    qp_timeline_slices slices; /* where calls are left out */
+    uint64_t n_points_left_out;
+    qp_timeline_limit limit;   /* of calls */
+    qp_timeline_slices slices; /* where calls or pauses are left out */
 } picture;
-
-/* @return false: no memory */
-static bool add_span(qp_buf *spans, const qp_timeline_item *item)
-{
-    span *s = qp_buf_add(spans);
-    if (s)
-        *s = (span){
-            {item->thread, item->method, item->depth, item->begin, item->duration, item->self}};
-    return s != NULL;
-}
 
 static bool add_call(picture *p, const qp_timeline_item *item)
 {
-    uint32_t step = step_of(item->duration);
-    if (step < p->least || (step == p->least && !p->n_room))
-        return true;
-    p->n_room -= step == p->least;
-    return add_span(&p->calls, item);
+    bool is_added = add_span(&p->calls, item);
+    p->limit.least = shortest_of(p->calls.least);
+    return is_added;
 }
 
 static bool add_point(picture *p, qp_buf *points, const qp_timeline_item *item)
@@ -119,22 +150,15 @@ static bool take_item(void *to, const qp_timeline_item *item)
     }
 }
 
-/* The longest calls: all of the longer steps, and of the last one as many as there is room for. */
 static bool take_all(picture *p, const qp_timeline *t)
 {
-    survey *s = qp_alloc_zeroed(1, sizeof *s);
-    bool is_good = s && t->each(t->from, count_call, s);
-    uint64_t room = QP_TIMELINE_CALLS;
-    uint32_t step = STEPS;
-    while (is_good && step > 0 && s->n_of[step - 1] <= room)
-        room -= s->n_of[--step];
-    p->least = step ? step - 1 : 0;
-    p->n_room = step ? room : UINT64_MAX;
-    p->n_calls = is_good ? s->n : 0;
-    qp_free(s);
-    return is_good && t->each(t->from, take_item, p) && !p->calls.failed && !p->pauses.failed &&
-           !p->marks.failed && !p->counters.failed &&
-           (p->n_calls == p->calls.n || !t->slice || t->slice(t->from, &p->slices));
+    if (!t->each(t->from, take_item, p, &p->limit))
+        return false;
+    p->calls.n += p->limit.n_shorter;
+    drop_short(&p->calls);
+    drop_short(&p->pauses);
+    bool are_all = !n_left_out(&p->calls) && !n_left_out(&p->pauses);
+    return are_all || !t->slice || t->slice(t->from, &p->slices);
 }
 
 /* ---- in order -------------------------------------------------------------------------------- */
@@ -203,8 +227,8 @@ static void write_threads(qp_out *out, const picture *p)
     bool is_more = false;
     qp_page_table(out, "threads");
     for (uint32_t i = 0; i < p->m->n_threads; i++) {
-        size_t n_calls = count_of(&p->calls, &call, i),
-               n_pauses = count_of(&p->pauses, &pause, i),
+        size_t n_calls = count_of(&p->calls.spans, &call, i),
+               n_pauses = count_of(&p->pauses.spans, &pause, i),
                n_rows = rows_of(&p->slices, &row, i);
         if (!n_calls && !n_pauses && !n_rows)
             continue;
@@ -266,14 +290,14 @@ static bool write_spans(qp_out *out, const picture *p)
     qp_gzip *z = qp_gzip_new(out, true);
     if (!z)
         return false;
-    write_column(z, &p->calls, DEPTH);
-    write_column(z, &p->calls, METHOD);
-    write_column(z, &p->calls, BEGIN);
-    write_column(z, &p->calls, DURATION);
-    write_column(z, &p->pauses, BEGIN);
-    write_column(z, &p->pauses, DURATION);
+    write_column(z, &p->calls.spans, DEPTH);
+    write_column(z, &p->calls.spans, METHOD);
+    write_column(z, &p->calls.spans, BEGIN);
+    write_column(z, &p->calls.spans, DURATION);
+    write_column(z, &p->pauses.spans, BEGIN);
+    write_column(z, &p->pauses.spans, DURATION);
     if (p->slices.rows) {
-        write_column(z, &p->calls, SELF);
+        write_column(z, &p->calls.spans, SELF);
         write_rows(z, &p->slices);
     }
     qp_gzip_end(z);
@@ -283,14 +307,15 @@ static bool write_spans(qp_out *out, const picture *p)
 
 static bool write_picture(qp_out *out, picture *p, const qp_timeline *t)
 {
-    sort(&p->calls, compare_spans);
-    sort(&p->pauses, compare_spans);
+    sort(&p->calls.spans, compare_spans);
+    sort(&p->pauses.spans, compare_spans);
     sort(&p->marks, compare_marks);
     sort(&p->counters, compare_counters);
     qp_page_block(out, "timeline");
     qp_out_format(out, "{\"begin\":%" PRIu64 ",\"end\":%" PRIu64, t->begin, t->end);
     qp_out_format(out, ",\"lost\":%" PRIu64, t->n_lost);
-    qp_out_format(out, ",\"callsLeftOut\":%" PRIu64, p->n_calls - p->calls.n);
+    qp_out_format(out, ",\"callsLeftOut\":%" PRIu64, n_left_out(&p->calls));
+    qp_out_format(out, ",\"pausesLeftOut\":%" PRIu64, n_left_out(&p->pauses));
     qp_out_format(out, ",\"pointsLeftOut\":%" PRIu64, p->n_points_left_out);
     qp_out_format(out, ",\"slice\":%" PRIu64, p->slices.width);
     qp_out_format(out, ",\"ticks50\":%" PRIu64, t->ns_of_ticks);
@@ -308,13 +333,13 @@ bool qp_html_timeline(qp_out *out, const qp_html *page)
     if (!t)
         return true;
     picture p = {.m = page->m,
-                 .calls = QP_BUF(span),
-                 .pauses = QP_BUF(span),
+                 .calls.spans = QP_BUF(span),
+                 .pauses.spans = QP_BUF(span),
                  .marks = QP_BUF(point),
                  .counters = QP_BUF(point)};
     bool is_good = take_all(&p, t) && write_picture(out, &p, t);
-    qp_free(p.calls.items);
-    qp_free(p.pauses.items);
+    qp_free(p.calls.spans.items);
+    qp_free(p.pauses.spans.items);
     qp_free(p.marks.items);
     qp_free(p.counters.items);
     qp_arena_fini(&p.names);

@@ -97,16 +97,23 @@ typedef struct {
 /* @return false: no more are wanted */
 typedef bool qp_timeline_take(void *to, const qp_timeline_item *item);
 
+/* Shorter calls may be left out. The taker may raise `least` while items come. */
+typedef struct {
+    uint64_t least;     /* ns */
+    uint64_t n_shorter; /* calls that were left out */
+} qp_timeline_limit;
+
 typedef struct {
     uint64_t begin, end;      /* of what is known */
-    uint64_t n_lost;          /* records that are known to be missing */
+    uint64_t n_lost;          /* records that are known to be missing: after each() */
     uint64_t n_removed_bytes; /* before `begin`, by -trace-limit */
     void *from;               /* for each() */
     /* Hand on all items, in any order; asked again, the same ones in the same order.
+     * @param limit  NULL: none
      * @return false: no memory, or the trace could not be read */
-    bool (*each)(void *from, qp_timeline_take *take, void *to);
+    bool (*each)(void *from, qp_timeline_take *take, void *to, qp_timeline_limit *limit);
     uint64_t ns_of_ticks; /* ns that QP_TIMELINE_TICKS take */
-    /* Add up all calls by slices. @return false: as each() */
+    /* Add up all calls by slices, after each(). @return false: as each() */
     bool (*slice)(void *from, qp_timeline_slices *out);
 } qp_timeline;
 

@@ -98,6 +98,8 @@ typedef struct {
     void *to;
     qp_buf
         paused_ticks; /* uint64_t, by index of the thread: ticks of the pauses that were handed on */
+    qp_timeline_limit *limit;
+    uint64_t least, least_raw; /* the limit in ns, and ticks that are shorter for certain */
 } player;
 
 static void hand(player *p, qp_span_thread *th, qp_step step)
@@ -131,7 +133,7 @@ static bool pass_pause(player *p, qp_span_thread *th)
 static void enter(void *to, qp_span_thread *th, qp_span *s)
 {
     player *p = to;
-    if (pass_pause(p, th))
+    if (pass_pause(p, th) && !p->limit)
         hand(p, th,
              (qp_step){.kind = QP_STEP_ENTER,
                        .function = s->method,
@@ -139,11 +141,29 @@ static void enter(void *to, qp_span_thread *th, qp_span *s)
                        .at = qp_trace_moment(p->info, s->raw)});
 }
 
+enum {
+    ROUNDING = 2
+}; /* ns by which the difference of two moments may exceed that of their ticks */
+
+static bool is_left_out(player *p, uint64_t ticks)
+{
+    if (!p->limit)
+        return false;
+    if (p->least != p->limit->least) {
+        p->least = p->limit->least;
+        p->least_raw = p->least < ROUNDING
+                           ? 0
+                           : qp_trace_raw(p->info, p->least - ROUNDING) - p->info->begun_raw;
+    }
+    p->limit->n_shorter += ticks < p->least_raw;
+    return ticks < p->least_raw;
+}
+
 static void leave(void *to, qp_span_thread *th, const qp_span *s, qp_span_end end)
 {
     player *p = to;
     bool is_paused = th->is_suspended || th->is_off;
-    if (!pass_pause(p, th))
+    if (!pass_pause(p, th) || (end != QP_END_UNFINISHED && is_left_out(p, th->raw - s->raw)))
         return;
     hand(p, th,
          (qp_step){.kind = QP_STEP_LEAVE,
@@ -178,6 +198,7 @@ static bool play_trace(const qp_steps *from, qp_step_take *take, void *to)
     player p = {.info = qp_trace_about(from->trace->trace),
                 .take = take,
                 .to = to,
+                .limit = from->limit,
                 .paused_ticks = QP_BUF(uint64_t)};
     const qp_span_sink sink = {&p, enter, leave, take_event};
     bool is_played = qp_trace_export_play(from->trace, &sink) && !p.paused_ticks.failed;

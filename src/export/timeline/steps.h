@@ -58,6 +58,8 @@ struct qp_steps {
     qp_measure measure; /* of a profile: what times are a sum of */
     uint32_t only;      /* of a profile: the thread that is shown, or QP_ALL_THREADS */
     struct qp_trace_export *trace;
+    qp_timeline_limit *limit; /* of a trace, for those who take calls when they are left and do
+                               * not look at entries; NULL: none */
     qp_step_function (*function)(const qp_steps *from, uint32_t number);
     qp_step_thread (*thread)(const qp_steps *from, uint32_t number);
     /* Hand on all steps; those of a thread in the order of time. @return false: no memory */

@@ -1,8 +1,8 @@
 /* timeline.c: the timeline of a raw trace: its calls as items, with the methods and threads of a
  * model.
  *
- * The trace is played once to know all names, and once more each time items are asked for: only names
- * are kept. */
+ * The trace is played each time items are asked for: only names are kept. One that does not tell at its
+ * beginning where it ends is played once more, for that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +15,14 @@
 typedef struct {
     const qp_model *m;
     const char *path;
-    qp_trace *names;             /* played to its end, for its names */
-    uint32_t *methods, *threads; /* number in the trace -> index in the model; 0: none */
-    size_t n_methods, n_threads;
-    uint64_t begin, end;
+    qp_timeline *t;
+    qp_trace *names;   /* whose methods are known */
+    uint32_t *methods; /* number in the trace -> index in the model; 0: none */
+    size_t n_methods;
+    qp_buf threads; /* the same of threads: uint32_t, 0: none; UNKNOWN until one has an item */
 } source;
+
+enum { UNKNOWN = UINT32_MAX };
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -63,20 +66,26 @@ static uint32_t thread_like(const qp_model *m, const qp_trace_thread *wanted)
     return alike;
 }
 
-static bool find_threads(source *s)
+/* A thread has its name from its first call on. */
+static uint32_t find_thread(source *s, const qp_names *names, uint32_t number)
 {
-    const qp_names *names = qp_trace_names(s->names);
-    s->n_threads = names->items[QP_NAMES_THREAD].n;
-    s->threads = qp_alloc_zeroed(s->n_threads, sizeof *s->threads);
-    for (uint32_t i = 1; s->threads && i < s->n_threads; i++)
-        s->threads[i] = thread_like(s->m, qp_names_thread_at(names, i));
-    return s->threads != NULL;
+    while (s->threads.n <= number) {
+        uint32_t *next = qp_buf_add(&s->threads);
+        if (!next)
+            return 0;
+        *next = UNKNOWN;
+    }
+    uint32_t *index = (uint32_t *)s->threads.items + number;
+    if (*index == UNKNOWN)
+        *index = number ? thread_like(s->m, qp_names_thread_at(names, number)) : 0;
+    return *index;
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
 typedef struct {
-    const source *s;
+    source *s;
+    const qp_names *names;
     qp_timeline_take *take;
     void *to;
     bool is_done;
@@ -86,7 +95,7 @@ typedef struct {
 static void hand(void *to, const qp_step *s)
 {
     player *p = to;
-    const source *from = p->s;
+    source *from = p->s;
     static const qp_timeline_kind kinds[] = {[QP_STEP_LEAVE] = QP_TIMELINE_CALL,
                                              [QP_STEP_PAUSE] = QP_TIMELINE_PAUSE,
                                              [QP_STEP_MARKER] = QP_TIMELINE_MARKER,
@@ -96,8 +105,8 @@ static void hand(void *to, const qp_step *s)
     qp_timeline_item item = {
         .kind = kinds[s->kind], .begin = s->at, .name = s->name, .value = s->value};
     /* a counter is of the run, whichever thread sets it */
-    if (s->kind != QP_STEP_COUNTER && s->thread < from->n_threads)
-        item.thread = from->threads[s->thread];
+    if (s->kind != QP_STEP_COUNTER)
+        item.thread = find_thread(from, p->names, s->thread);
     if (s->kind == QP_STEP_PAUSE)
         item.duration = s->until - s->at;
     if (s->kind == QP_STEP_LEAVE) {
@@ -111,16 +120,18 @@ static void hand(void *to, const qp_step *s)
         p->is_done = !p->take(p->to, &item);
 }
 
-static bool each(void *from, qp_timeline_take *take, void *to)
+static bool each(void *from, qp_timeline_take *take, void *to, qp_timeline_limit *limit)
 {
-    const source *s = from;
+    source *s = from;
     qp_error error;
     qp_trace_export x = {.trace = qp_trace_open(s->path, &error)};
     if (!x.trace)
         return false;
-    player p = {.s = s, .take = take, .to = to};
-    const qp_steps steps = qp_steps_of_trace(&x);
-    bool is_good = steps.play(&steps, hand, &p) && !p.is_done;
+    player p = {.s = s, .names = qp_trace_names(x.trace), .take = take, .to = to};
+    qp_steps steps = qp_steps_of_trace(&x);
+    steps.limit = limit;
+    bool is_good = steps.play(&steps, hand, &p) && !p.is_done && !s->threads.failed;
+    s->t->n_lost = x.counts.n_lost;
     qp_trace_close(x.trace);
     return is_good;
 }
@@ -137,7 +148,8 @@ static int compare_rows(const void *a, const void *b)
 
 /* Rows of methods and threads of the model: those that it lacks are left out. A thread of the model may
  * be several of the trace, so that rows may be alike. */
-static bool take_rows(const source *from, const qp_slices *s, qp_timeline_slices *out)
+static bool take_rows(source *from, const qp_names *names, const qp_slices *s,
+                      qp_timeline_slices *out)
 {
     const qp_slice_row *rows = s->rows.items;
     *out =
@@ -145,7 +157,7 @@ static bool take_rows(const source *from, const qp_slices *s, qp_timeline_slices
     for (size_t i = 0; out->rows && i < s->rows.n; i++) {
         const qp_slice_row *r = &rows[i];
         uint32_t method = r->method < from->n_methods ? from->methods[r->method] : 0;
-        uint32_t thread = r->thread < from->n_threads ? from->threads[r->thread] : 0;
+        uint32_t thread = find_thread(from, names, r->thread);
         if (method)
             out->rows[out->n_rows++] = (qp_timeline_row){r->slice, thread,  method,  r->began,
                                                          r->ended, r->self, r->total};
@@ -157,14 +169,14 @@ static bool take_rows(const source *from, const qp_slices *s, qp_timeline_slices
 
 static bool slice(void *from, qp_timeline_slices *out)
 {
-    const source *s = from;
+    source *s = from;
     qp_error error;
     qp_slices slices;
     qp_trace *trace = qp_trace_open(s->path, &error);
     if (!trace)
         return false;
-    bool is_good =
-        qp_slices_play(&slices, trace, s->begin, s->end) && take_rows(s, &slices, out);
+    bool is_good = qp_slices_play(&slices, trace, s->t->begin, s->t->end) &&
+                   take_rows(s, qp_trace_names(trace), &slices, out);
     qp_slices_fini(&slices);
     qp_trace_close(trace);
     return is_good;
@@ -176,7 +188,7 @@ static void close_source(source *s)
 {
     qp_trace_close(s->names);
     qp_free(s->methods);
-    qp_free(s->threads);
+    qp_free(s->threads.items);
     qp_free(s);
 }
 
@@ -187,17 +199,22 @@ static bool is_same_run(const qp_trace *trace, const qp_model *m)
     return !pid || !m->run.pid || pid == m->run.pid;
 }
 
-/* Play the trace for its names, and for what is known of the whole. @return false: no memory */
+/* Find out where the trace begins and ends. @return false: no memory */
 static bool survey(qp_trace *trace, qp_timeline *t)
 {
-    qp_trace_export x = {.trace = trace};
     const qp_trace_info *info = qp_trace_about(trace);
-    bool is_played = qp_trace_export_play(&x, &(qp_span_sink){0});
-    *t = (qp_timeline){.begin = qp_trace_moment(info, x.counts.first),
-                       .end = qp_trace_moment(info, x.end_raw),
-                       .n_lost = x.counts.n_lost,
+    uint64_t first, end;
+    bool is_good = true;
+    if (!qp_trace_extent(trace, &first, &end)) {
+        qp_trace_export x = {.trace = trace};
+        is_good = qp_trace_export_play(&x, &(qp_span_sink){0});
+        first = x.counts.first;
+        end = x.end_raw;
+    }
+    *t = (qp_timeline){.begin = qp_trace_moment(info, first),
+                       .end = qp_trace_moment(info, end),
                        .n_removed_bytes = qp_trace_lost(trace)->n_removed_bytes};
-    return is_played;
+    return is_good;
 }
 
 bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace, qp_error *error)
@@ -205,15 +222,14 @@ bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace, qp_e
     qp_trace *names = qp_trace_open(trace, error);
     source *s = names ? qp_alloc_zeroed(1, sizeof *s) : NULL;
     if (s)
-        *s = (source){.m = m, .path = trace, .names = names};
+        *s = (source){
+            .m = m, .path = trace, .t = t, .names = names, .threads = QP_BUF(uint32_t)};
     bool is_same = names && is_same_run(names, m);
-    if (s && is_same && survey(names, t) && find_methods(s) && find_threads(s)) {
+    if (s && is_same && survey(names, t) && find_methods(s)) {
         t->from = s;
         t->each = each;
         t->slice = slice;
         t->ns_of_ticks = qp_trace_ns(qp_trace_about(names), QP_TIMELINE_TICKS);
-        s->begin = t->begin;
-        s->end = t->end;
         return true;
     }
     if (names)

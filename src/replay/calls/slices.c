@@ -14,28 +14,46 @@ enum {
     ROWS_MOST = 200000 /* where there are more, two slices become one */
 };
 
+/* The row of a method on a thread, if n_edges slices ended before it was made. */
+typedef struct {
+    uint32_t n_edges, row;
+} current;
+
 typedef struct {
     qp_slices *s;
-    qp_dict row_of; /* of the current slice: thread, method -> index + 1 */
+    qp_buf threads;   /* by index of the thread: qp_buf of `current`, by slot of the method */
+    uint32_t n_edges; /* slices that ended, and 1 */
     uint32_t slice;
     size_t n_most; /* rows, before two slices become one */
 } slicer;
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-static qp_slice_row *row_of(slicer *x, uint32_t thread, uint32_t method)
+/* @return NULL: no memory */
+static current *current_of(slicer *x, const qp_span_thread *th, uint32_t slot)
+{
+    while (x->threads.n <= th->index) {
+        qp_buf *next = qp_buf_add(&x->threads);
+        if (!next)
+            return NULL;
+        *next = QP_BUF(current);
+    }
+    return qp_buf_at((qp_buf *)x->threads.items + th->index, slot);
+}
+
+static qp_slice_row *row_of(slicer *x, const qp_span_thread *th, const qp_span *span)
 {
     static qp_slice_row lost;
-    uint64_t key = (uint64_t)thread << 32 | method;
-    uint32_t known = qp_dict_get(&x->row_of, key);
-    if (known)
-        return (qp_slice_row *)x->s->rows.items + known - 1;
-    qp_slice_row *r = qp_buf_add(&x->s->rows);
-    if (!r || !qp_dict_put(&x->row_of, key, (uint32_t)x->s->rows.n)) {
+    current *c = current_of(x, th, span->slot);
+    if (c && c->n_edges == x->n_edges)
+        return (qp_slice_row *)x->s->rows.items + c->row;
+    qp_slice_row *r = c ? qp_buf_add(&x->s->rows) : NULL;
+    if (!r) {
         x->s->failed = true;
         return &lost;
     }
-    *r = (qp_slice_row){.slice = x->slice, .thread = thread, .method = method};
+    *c = (current){x->n_edges, (uint32_t)x->s->rows.n - 1};
+    *r = (qp_slice_row){.slice = x->slice, .thread = th->number, .method = span->method};
     return r;
 }
 
@@ -82,7 +100,7 @@ static void halve(slicer *x)
 static void enter(void *to, qp_span_thread *th, qp_span *span)
 {
     if (!(span->flags & QP_SPAN_SKIPPED))
-        row_of(to, th->number, span->method)->began++;
+        row_of(to, th, span)->began++;
 }
 
 static void leave(void *to, qp_span_thread *th, const qp_span *span, qp_span_end end)
@@ -91,7 +109,7 @@ static void leave(void *to, qp_span_thread *th, const qp_span *span, qp_span_end
     bool is_end = end != QP_END_OF_SLICE && !(span->flags & QP_SPAN_SKIPPED);
     if (!is_end && !total) /* suspended in all of the slice */
         return;
-    qp_slice_row *r = row_of(to, th->number, span->method);
+    qp_slice_row *r = row_of(to, th, span);
     r->ended += is_end;
     r->self += qp_span_self(th, span);
     r->total += span->flags & QP_SPAN_OUTERMOST ? total : 0;
@@ -121,7 +139,7 @@ static uint64_t edge_of(const slicer *x, const qp_trace_info *info)
 static void pass_edge(slicer *x, qp_spans *spans, uint64_t edge)
 {
     qp_spans_slice(spans, edge);
-    qp_dict_fini(&x->row_of);
+    x->n_edges++;
     x->slice++;
     if (x->s->rows.n <= x->n_most || x->slice < 2 || x->s->width > UINT64_MAX / 4)
         return;
@@ -137,7 +155,11 @@ bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end)
     qp_trace_run run;
     *s = (qp_slices){.rows = QP_BUF(qp_slice_row),
                      .width = round_width((end > begin ? end - begin : 1) / SLICES_FIRST + 1)};
-    slicer x = {.s = s, .slice = (uint32_t)(begin / s->width), .n_most = ROWS_MOST};
+    slicer x = {.s = s,
+                .threads = QP_BUF(qp_buf),
+                .n_edges = 1,
+                .slice = (uint32_t)(begin / s->width),
+                .n_most = ROWS_MOST};
     qp_trace_spans(t, &spans, &(qp_span_sink){&x, enter, leave, NULL});
     uint64_t edge = edge_of(&x, info);
     while (!spans.failed && !s->failed && qp_trace_next(t, &run)) {
@@ -158,7 +180,9 @@ bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end)
     qp_spans_end(&spans, end_raw);
     join_rows(s);
     s->failed |= spans.failed || qp_trace_failed(t) || s->rows.failed;
-    qp_dict_fini(&x.row_of);
+    for (size_t i = 0; i < x.threads.n; i++)
+        qp_free(((qp_buf *)x.threads.items)[i].items);
+    qp_free(x.threads.items);
     qp_spans_fini(&spans);
     return !s->failed;
 }

@@ -124,6 +124,19 @@ bool qp_trace_failed(const qp_trace *t)
     return t->failed || t->names.failed;
 }
 
+bool qp_trace_extent(const qp_trace *t, uint64_t *first, uint64_t *end)
+{
+    *first = UINT64_MAX;
+    *end = t->info.end_raw;
+    for (uint32_t i = 0; i < t->os_threads.n; i++) {
+        const qp_buf *packets = &qp_trace_os_thread_at(t, i)->packets;
+        const qp_packet_place *oldest = packets->items;
+        if (packets->n && oldest->first_ticks < *first)
+            *first = oldest->first_ticks;
+    }
+    return t->info.is_ended && !t->sources[1] && *first <= *end;
+}
+
 uint64_t qp_trace_position(const qp_trace *t)
 {
     return t->position;

@@ -219,6 +219,9 @@ bool qp_trace_failed(const qp_trace *t);
 /** Look for records that were written since. @return false: none, and none will follow */
 bool qp_trace_refresh(qp_trace *t);
 
+/** When its first record and its end are, raw ticks. @return false: that is known only when it was read */
+bool qp_trace_extent(const qp_trace *t, uint64_t *first, uint64_t *end);
+
 /* Bytes of the trace that were read, of qp_trace_info.n_bytes. */
 uint64_t qp_trace_position(const qp_trace *t);
 

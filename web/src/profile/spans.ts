@@ -11,6 +11,7 @@ interface TimelineBlock {
     end: number;
     lost: number;
     callsLeftOut: number;
+    pausesLeftOut: number;
     pointsLeftOut: number;
     /** Width of a slice of time; 0: all calls are here, and figures come from them. */
     slice: number;
@@ -239,6 +240,7 @@ export interface Timeline {
     whole: Range;
     nLost: number;
     nCallsLeftOut: number;
+    nPausesLeftOut: number;
     nPointsLeftOut: number;
     tracks: Track[];
     marks: Mark[];
@@ -331,6 +333,7 @@ export async function readTimeline(index: Index): Promise<Timeline | undefined> 
         whole: { from: raw.begin, to: Math.max(raw.end, raw.begin + 1) },
         nLost: raw.lost,
         nCallsLeftOut: raw.callsLeftOut,
+        nPausesLeftOut: raw.pausesLeftOut,
         nPointsLeftOut: raw.pointsLeftOut,
         tracks,
         marks: raw.marks.map(([root, at, , name]) => ({ root, at, name })),

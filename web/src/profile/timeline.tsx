@@ -39,6 +39,7 @@ function leftOut(timeline: Timeline): string {
     const parts = [];
     if (timeline.nLost) parts.push(`${things(timeline.nLost, "record")} of the trace are missing`);
     if (timeline.nCallsLeftOut) parts.push(`the ${count(timeline.nCallsLeftOut)} shortest calls are left out${timeline.slice ? " of the picture; the table counts them" : ""}`);
+    if (timeline.nPausesLeftOut) parts.push(`the ${count(timeline.nPausesLeftOut)} shortest pauses are left out${timeline.slice ? " of the picture" : ""}`);
     if (timeline.nPointsLeftOut) parts.push(`${things(timeline.nPointsLeftOut, "marker or value", "markers or values")} are left out`);
     const description = parts.join("; ");
     return description && `${description[0].toUpperCase()}${description.slice(1)}.`;
