@@ -5,6 +5,7 @@
 #include "api/guard.h"
 #include "record/ring/ring.h"
 #include "record/stream/stream.h"
+#include "record/tree/tree.h"
 
 /* What a function adds to the trace of its thread: a record of an op, or a value. */
 typedef struct {
@@ -21,8 +22,8 @@ static bool is_traced(void)
 
 static void put(qprof_thread *th, const detail *d)
 {
-    if (d->op == QP_TRACE_CALL)
-        qp_trace_values_give(th, d->a);
+    if (d->op == QP_TRACE_CALL || d->op == QP_TRACE_RETURN)
+        qp_trace_values_give(th, d->a, d->op == QP_TRACE_RETURN);
     if (d->op == QP_TRACE_VALUE)
         qp_trace_values_take(th, (int)d->a, d->type, d->value, d->comment);
     else if (d->op == QP_TRACE_COUNTER)
@@ -31,16 +32,31 @@ static void put(qprof_thread *th, const detail *d)
         qp_trace_note(th, d->op, d->a, d->b);
 }
 
-/* A call that is in the trace has its return there, even if recording has stopped meanwhile.
- * @param th  held; NULL: no thread, which is counted already */
+/* Is this in the trace? Of a call and its return both are, or neither, also if recording stops or starts in
+ * between: from its first announcement that is not, a frame keeps a bit for each of its announced calls that
+ * has not returned, the newest in the lowest place. */
+static bool is_told(qprof_thread *th, qprof_frame *top, qp_trace_op op, bool is_on)
+{
+    bool has_bits = top->flags & QP_FRAME_CALLS;
+    if (op == QP_TRACE_CALL && (!is_on || top->flags)) {
+        qp_stack_flag(th, top, QP_FRAME_CALLS);
+        top->reserved = (has_bits ? top->reserved : 1) << 1 | is_on;
+    } else if (op == QP_TRACE_RETURN && has_bits && top->reserved > 1) {
+        is_on = top->reserved & 1;
+        top->reserved >>= 1;
+    } else if (op == QP_TRACE_RETURN)
+        is_on |= qp_flags_are_traced(top->flags);
+    return is_on;
+}
+
+/* @param th  held; NULL: no thread, which is counted already */
 static void record(qprof_thread *th, const detail *d)
 {
     uint32_t off = QP_HOOK_STOPPED | QP_HOOK_OFF;
     qprof_frame *top = th ? qp_event_begin(th) : NULL;
     if (top) {
         uint32_t gate = QPROF_LOAD(th->gate);
-        bool is_end = d->op == QP_TRACE_RETURN && qp_flags_are_traced(top->flags);
-        if ((gate & QP_HOOK_TRACE) && (!(gate & off) || is_end))
+        if ((gate & QP_HOOK_TRACE) && is_told(th, top, d->op, !(gate & off)))
             put(th, d);
         qp_event_end(th, top);
     }

@@ -418,10 +418,10 @@ typedef struct { /* = qprof_frame */
     /* samples alone: the host's id; node is 0 until the path was sampled. With QP_FRAME_HOOKED: raw
      * ticks of the run's elapsed clock at entry */
     uint64_t method_id;
-    uint32_t flags; /* QP_FRAME_* */
-    qp_cell low;    /* the recorder's own: the next frame with flags below */
-    uint32_t block; /* of the last mark, if QP_FRAME_MARKED */
-    uint32_t reserved;
+    uint32_t flags;    /* QP_FRAME_* */
+    qp_cell low;       /* the recorder's own: the next frame with flags below */
+    uint32_t block;    /* of the last mark, if QP_FRAME_MARKED */
+    uint32_t reserved; /* the recorder's own, if QP_FRAME_CALLS */
 } qp_frame;
 
 enum {
@@ -437,7 +437,8 @@ enum {
         1u << 8, /* a trigger acted: at its end the thread's status is again ... */
     QP_FRAME_RESTORE_ON = 1u << 9, /* ... enabled; else disabled */
     QP_FRAME_UNTRACED = 1u << 10,  /* its entry is not in the trace: nor will its exit be */
-    QP_FRAME_SAME = 1u << 11       /* has the stack id of its caller */
+    QP_FRAME_SAME = 1u << 11,      /* has the stack id of its caller */
+    QP_FRAME_CALLS = 1u << 12      /* announced calls that are not in the trace */
 };
 
 #define QP_TOP_BUSY  (1ull << 63)

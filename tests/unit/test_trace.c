@@ -269,6 +269,75 @@ static void values_are_of_methods_whose_area_retrieves_them(void **state) /* tri
     traces_free(t);
 }
 
+static void announce(qprof_MethodID callee, const char *result)
+{
+    qprof_trace_call(callee, 0);
+    qprof_trace_result("C", result);
+    qprof_trace_return(callee, 0);
+}
+
+/* Not that of the frame which announced the call; there need not be one. */
+static void the_area_of_an_announced_call_retrieves_its_result(void **state)
+{
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
+    qprof_MethodID len = play_method(p, "len"), other = play_method(p, "other");
+    qprof_area *all = qprof_area_create("all", QPROF_AREA_INCLUDE, QPROF_LEVEL_LINES);
+    qprof_area *mine = qprof_area_create("mine", QPROF_AREA_INCLUDE, QPROF_LEVEL_ROUTINES);
+    qprof_area_add(all, QPROF_ELEM_ROUTINE, "glob:*", 1);
+    qprof_area_add(mine, QPROF_ELEM_ROUTINE, "len", 1);
+    qprof_area_set_parameters(mine, 1);
+    announce(len, "3");
+    announce(other, "4");
+    play(p, "main( ");
+    announce(len, "5");
+    announce(other, "6");
+    qprof_trace_result("C", "7");
+    play(p, ")");
+    play_end(p);
+    traces *t = read_stream("t.qtrace");
+    assert_trace(t, "0 @1 0 call:len:0 0 value0:5C|3|||||||||||| 0 return:len:0"
+                    " 0 call:other:0 0 return:other:0 0 main("
+                    " 0 call:len:0 0 value0:5C|5|||||||||||| 0 return:len:0"
+                    " 0 call:other:0 0 return:other:0 0 )");
+    traces_free(t);
+}
+
+static void a_return_is_there_if_its_call_is(void **state)
+{
+    play_ctx *p = play_start(state, "-trace-output=t.qtrace");
+    qprof_MethodID len = play_method(p, "len");
+    qprof_stop_recording();
+    qprof_trace_call(len, 1);
+    qprof_trace_return(len, 1);
+    qprof_trace_call(len, 2);
+    qprof_start_recording();
+    qprof_trace_return(len, 2);
+    play(p, "main( ");
+    qprof_trace_call(len, 3);
+    qprof_stop_recording();
+    qprof_trace_call(len, 4);
+    qprof_trace_return(len, 4);
+    qprof_trace_call(len, 5);
+    qprof_start_recording();
+    qprof_trace_call(len, 6);
+    qprof_trace_return(len, 6);
+    qprof_stop_recording();
+    qprof_trace_return(len, 5);
+    qprof_trace_return(len, 3);
+    qprof_start_recording();
+    play(p, ")");
+    play_end(p);
+    traces *t = read_stream("t.qtrace");
+    char calls[256] = "";
+    for (const char *at = traces_text(t, 1000000000); *at; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        if (strncmp(at, "call", 4) == 0 || strncmp(at, "return", 6) == 0)
+            strncat(calls, at, strcspn(at, " ") + 1);
+    }
+    assert_string_equal(calls, "call:len:3 call:len:6 return:len:6 return:len:3 ");
+    traces_free(t);
+}
+
 static void eleven_fields_are_ten_and_an_ellipsis(void **state) /* triggers 51 */
 {
     static const char *const ten = "1\x1f"
@@ -671,6 +740,8 @@ int main(void)
         PLAY_TEST(what_a_host_says_of_calls_is_there),
         PLAY_TEST(the_first_parameter_of_a_thread_is_that_of_its_first_call),
         PLAY_TEST(values_are_of_methods_whose_area_retrieves_them),
+        PLAY_TEST(the_area_of_an_announced_call_retrieves_its_result),
+        PLAY_TEST(a_return_is_there_if_its_call_is),
         PLAY_TEST(eleven_fields_are_ten_and_an_ellipsis),
         PLAY_TEST(long_values_are_cut_at_a_character),
         PLAY_TEST(interrupts_are_samples_on_the_timeline),

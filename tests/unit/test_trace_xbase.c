@@ -209,6 +209,27 @@ static void a_call_that_outlives_recording_has_its_return(void **state)
     assert_string_equal(rows("T.PRF"), "Imain Ilen Olen Omain");
 }
 
+/* The call that is made while recording is off has the name of the one around it. */
+static void a_recursive_call_that_is_off_takes_no_return(void **state)
+{
+    play_ctx *p = play_start(state, "-trace=T.PRF");
+    qprof_MethodID len = play_method(p, "len");
+    play(p, "main( ");
+    qprof_trace_call(len, 0);
+    qprof_stop_recording();
+    play_clock_add(2 * MS);
+    call(len, 0);
+    qprof_trace_call(len, 0);
+    qprof_start_recording();
+    play_clock_add(3 * MS);
+    qprof_trace_return(len, 0);
+    play_clock_add(4 * MS);
+    qprof_trace_return(len, 0);
+    play(p, ")");
+    play_end(p);
+    assert_string_equal(rows("T.PRF"), "Imain Ilen Olen@9 Omain@9");
+}
+
 static void a_clock_that_falls_or_pauses_loses_no_record(void **state)
 {
     play_ctx *p = play_start(state, "-trace=T.PRF");
@@ -453,6 +474,7 @@ int main(void)
         PLAY_TEST(values_are_those_of_the_next_entry_and_return),
         PLAY_TEST(what_the_gate_keeps_out_has_neither_entry_nor_return),
         PLAY_TEST(a_call_that_outlives_recording_has_its_return),
+        PLAY_TEST(a_recursive_call_that_is_off_takes_no_return),
         PLAY_TEST(a_clock_that_falls_or_pauses_loses_no_record),
         PLAY_TEST(a_virtual_thread_moves_while_the_clock_pauses),
         PLAY_TEST(a_trace_may_begin_in_the_middle),

@@ -222,7 +222,7 @@ static uint64_t raw_of_event(const qprof_thread *th)
 
 void qp_trace_entry(qprof_thread *th, qprof_frame *f)
 {
-    qp_trace_values_give(th, qp_frame_method(th, f));
+    qp_trace_values_give(th, qp_frame_method(th, f), false);
     uint64_t raw = raw_of_event(th);
     qp_trace_lane *lane = room_for(th, 1, raw);
     if (!lane) {

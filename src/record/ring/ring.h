@@ -72,14 +72,14 @@ void qp_trace_value(qprof_thread *th, int number, const char *type, const char *
 /* Take all values, not only those that areas retrieve; set by the stream room. */
 extern uint32_t qp_trace_wants_values;
 
-/* Take a parameter (number from 1) of the next call, or a result (0) of the top frame, from the
- * host. Within an event of th, which its OS thread drives. */
+/* Take a parameter (number from 1) of the next call, or the result (0) of the top frame or of a call that was
+ * announced, from the host. Within an event of th, which its OS thread drives. */
 void qp_trace_values_take(qprof_thread *th, int number, const char *type, const char *value,
                           const char *comment);
 
-/* This method is about to be called, or entered (0: an uninteresting one): record the values
- * that wait for it. */
-void qp_trace_values_give(qprof_thread *th, qp_cell method);
+/* This method is about to be called, or entered (0: an uninteresting one), or a call of it that was
+ * announced has returned: record the values that wait for that. */
+void qp_trace_values_give(qprof_thread *th, qp_cell method, bool has_returned);
 
 /* ---- which OS thread drives which thread ------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 /* trace_values.c: values that wait for their call. Read qp_trace_values_take first.
  *
- * A host passes the parameters before the call, and only the call shows the method. Waiting
- * values belong to one OS thread and to the state of the thread at that moment: any entry or
- * exit makes them invalid. The Xbase++ trace takes all values at once. */
+ * A host passes the parameters before the call, and only the call shows the method; the result of a call that
+ * it announced has its method in the return. Waiting values belong to one OS thread and to the
+ * state of the thread at that moment: any entry or exit makes them invalid. The Xbase++ trace takes
+ * all values at once. */
 #include "record/ring/ring.h"
 
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct {
     const qprof_thread *th; /* NULL: nothing waits */
     uint64_t n_ended;       /* frames of it, when the values were taken */
     uint64_t top;           /* its top then */
+    bool is_result;         /* for a return; else for a call */
     uint32_t n_bytes;
     char bytes[ROOM];
 } waiting;
@@ -48,17 +50,18 @@ static bool is_for_next(const waiting *w, const qprof_thread *th)
     return w->th == th && w->top == top_of(th) && w->n_ended == ended(th);
 }
 
-static waiting *begin_waiting(const qprof_thread *th)
+static waiting *begin_waiting(const qprof_thread *th, bool is_result)
 {
     qp_os_thread_slot *slot = qp_os_thread_here();
     if (slot && !slot->values)
         slot->values = qp_pool_take(&qp_triggers.pool, sizeof(waiting));
     waiting *w = waiting_here();
-    if (!w || is_for_next(w, th))
+    if (!w || (is_for_next(w, th) && w->is_result == is_result))
         return w;
     w->th = th;
     w->n_ended = ended(th);
     w->top = top_of(th);
+    w->is_result = is_result;
     w->n_bytes = 0;
     return w;
 }
@@ -108,12 +111,11 @@ void qp_trace_values_take(qprof_thread *th, int number, const char *type, const 
         return;
     }
     value = value ? cut_fields(value, cut) : "";
-    if (!number) {
-        if (is_retrieved(qp_stack_method_record(th, top_of(th))))
-            qp_trace_value(th, 0, type, value, comment);
+    if (!number && is_retrieved(qp_stack_method_record(th, top_of(th)))) {
+        qp_trace_value(th, 0, type, value, comment);
         return;
     }
-    waiting *w = qp_load(&qp_triggers.want_values) ? begin_waiting(th) : NULL;
+    waiting *w = qp_load(&qp_triggers.want_values) ? begin_waiting(th, !number) : NULL;
     uint32_t before = w ? w->n_bytes : 0;
     bool is_kept =
         w && keep(w, &number, sizeof number) && keep_text(w, type ? type : "", TEXT_BYTES) &&
@@ -122,10 +124,10 @@ void qp_trace_values_take(qprof_thread *th, int number, const char *type, const 
         w->n_bytes = before;
 }
 
-void qp_trace_values_give(qprof_thread *th, qp_cell method)
+void qp_trace_values_give(qprof_thread *th, qp_cell method, bool has_returned)
 {
     waiting *w = waiting_here();
-    if (!w || !w->th)
+    if (!w || !w->th || w->is_result != has_returned)
         return;
     bool is_given = is_for_next(w, th) && is_retrieved(method);
     for (uint32_t at = 0; is_given && at < w->n_bytes;) {
