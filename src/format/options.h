@@ -188,7 +188,8 @@
     X(run_at_save, "run-at-save", TEXT, "", "COMMAND",                                         \
       "shell command after each save; %b is the dataset, %s its summary, %x its export")       \
     X(run_at_exit, "run-at-exit", TEXT, "", "COMMAND",                                         \
-      "shell command after shutdown; %b, %s and %x as in -run-at-save")                        \
+      "shell command after shutdown, or the save by a signal that ends the program; %b, %s "   \
+      "and %x as in -run-at-save")                                                             \
     X(log_file, "log-file", TEXT, "none", "FILE",                                              \
       "file for messages; empty: standard error; none: only in the profile")                   \
     X(quiet, "quiet", BOOL, "no", "",                                                          \
@@ -200,7 +201,7 @@
     X(record_arguments, "record-arguments", BOOL, "yes", "",                                   \
       "arguments of the script or program stored in the profile")                              \
     X(time_unit, "time-unit", WORD, "us", "s|ms|us|ns|cycles",                                 \
-      "default unit of times in reports")                                                      \
+      "default unit of times in reports; a cycle is 1 ns")                                     \
     X(percent_real_values, "percent-real-values", BOOL, "yes", "",                             \
       "reports: percentages of the run's time; no: of the sum of all rows")                    \
     X(show_non_hit, "show-non-hit", BOOL, "no", "",                                            \

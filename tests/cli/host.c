@@ -19,6 +19,7 @@
  *   own=15  the host handles this signal: it prints and ends with status 40
  *   [a   a request of the endpoint a begins               ]    it ends        ]!  it fails
  *   fork  a child plays the rest, and then the process itself does
+ *   module=m, class=c  of the methods that are first mentioned from now on
  *   <(   enter native code                                crit, safe: a critical section
  * The k-th method that is mentioned (from 0) has the lines 10k+1, 10k+2, 10k+3 of score.src. */
 #include <pthread.h>
@@ -39,6 +40,7 @@ static uintptr_t depth;
 static const char *names[MOST_METHODS];
 static size_t name_bytes[MOST_METHODS];
 static unsigned n_methods;
+static const char *class_name;
 
 static uint64_t now(void)
 {
@@ -54,7 +56,7 @@ static qprof_MethodID method_named(const char *name, size_t n)
     char *text = strndup(name, n);
     bool has_lines = name[n - 1] != '!', is_far = name[n - 1] == '^';
     qprof_LineInfo table[] = {{0, line}, {4, line + 1}, {8, is_far ? INT32_MAX : line + 2}};
-    qprof_register_method_id(n_methods + 1, text, NULL, 0, has_lines ? "score.src" : NULL,
+    qprof_register_method_id(n_methods + 1, text, class_name, 0, has_lines ? "score.src" : NULL,
                              table, has_lines ? 3 : 0);
     free(text);
     names[n_methods] = name;
@@ -125,10 +127,22 @@ static bool play_signal(const char *word)
     return true;
 }
 
+/* @return the same */
+static bool play_group(const char *word)
+{
+    if (strncmp(word, "module=", 7) == 0)
+        qprof_set_module(word + 7);
+    else if (strncmp(word, "class=", 6) == 0)
+        class_name = word + 6;
+    else
+        return false;
+    return true;
+}
+
 static void play(const char *word)
 {
     const char *tilde = strchr(word, '~');
-    if (play_signal(word))
+    if (play_signal(word) || play_group(word))
         return;
     if (word[strlen(word) - 1] == '(')
         enter(word);

@@ -116,6 +116,15 @@ printf 'pri good.pri # here\n-time=none \\\n  -collect=stack # here\n' >lines.co
 qprof config show lines.conf >lines
 claim "a file of settings is listed, and an option line of two lines as one" same \
     "pri good.pri -time=none -collect=stack" "$(sed -n '1,2p' lines | xargs)"
+printf 'area all-lines checked=no\narea all-routines checked=yes parameters=no\n' >areas.conf
+printf 'area a include parameters=yes : f\narea b exclude : g\narea b checked=no\narea c include : h\n' >>areas.conf
+printf 'area c parameters=yes\narea a parameters=no\n' >>areas.conf
+qprof config show areas.conf >areas
+claim "settings of predefined areas are listed" same \
+    "area all-lines checked=no area all-routines parameters=no checked=yes" "$(sed -n '1,2p' areas | xargs)"
+claim "areas are listed as the last line about them has them" same \
+    "a include, lines yes f b exclude no g c include, lines, parameters yes h" \
+    "$(sed -n 's/^area  *\([abc] \)/\1/p' areas | xargs)"
 claim "event triggers are listed" grep -q "late *40001 *enabled *any-task *any *no *start" out
 claim "the footer is below" \
     [ "$(tail -1 out)" = "enabled 1 of 50, triggering on, dropped 0" ]
@@ -131,6 +140,15 @@ QPROF="-output=narrow.qprof -config=off.conf" ./score "f(" "g(" "h(" ")" ")" "h(
 claim "a run is narrowed" [ "$(qprof report --format=json narrow.qprof |
     jq -c '.methods[] | select(.name == "h") | [.calls, .hits, .skips]')" = "[2,1,1]" ]
 
+printf 'area a include : bogus:x\n' >nothing.conf
+QPROF="-output=nothing.qprof -config=nothing.conf -log-file=log" ./score "f(" 7 ")" 2>err
+claim "a run none of whose methods is in an area says so" same \
+    "qprof: no profile: no method that was called is in an area" "$(cat err)"
+claim "in the log too" grep -q "no profile: no method that was called is in an area" log
+claim "and which name has fitted no method" grep -q "bogus:x" log
+claim "it writes no profile" [ ! -e nothing.qprof ]
+QPROF="-output=nothing.qprof -config=nothing.conf" ./score 2>err
+claim "without a call there is no such message" same "" "$(cat err)"
 QPROF="-output=none.qprof -config=/dev/null" ./score "f(" 7 ")" 2>err
 claim "a run takes /dev/null as an empty configuration" same "f 1 7000" \
     "$(qprof report --format=json none.qprof | jq -r '.methods[] | "\(.name) \(.calls) \(.self)"')"

@@ -45,6 +45,15 @@ claim "without lines, functions are missed" same 'Never called score.src g, h' \
 QPROF="-output=all.qprof -cover=hits -collection-granularity=function" ./score 'f(' ')'
 claim "and no lines are mentioned" same 'Every function was called; lines were not counted.' \
     "$(qprof cover report --uncovered all.qprof 2>/dev/null | tail -1)"
+# "other" was never called; its only line is also one of main, which was. So is "third", which has a missed line
+printf 'fi\ta.c\t0\t1\t0\t1\t1\t2\nfu\tmain\t0\t1\t0\t1\t7\nbl\t10\t10\t5\nli\t10\t5\nefu\n' >one-line.pcx
+printf 'fu\tother\t1\t1\t0\t1\t0\nbl\t10\t10\t0\nli\t10\t0\nefu\n' >>one-line.pcx
+{ cat one-line.pcx; printf 'fu\tthird\t1\t1\t0\t1\t0\nbl\t20\t20\t0\nli\t20\t0\nefu\nefi\n'; } >two-lines.pcx
+echo efi >>one-line.pcx
+claim "a function is missed, though none of its lines is" same 'Never called a.c other' \
+    "$(qprof cover report -u one-line.pcx 2>/dev/null | tail -3 | xargs)"
+claim "one with a missed line is missed by that" same 'a.c 20 Never called a.c other' \
+    "$(qprof cover report -u two-lines.pcx 2>/dev/null | tail -6 | xargs)"
 cover strange.qprof 'f(' '#7*1' '#9*1' ')'
 claim "mistakes of the host are named" same \
     'qprof cover report: strange.qprof: bb_out_of_range 2; qprof info explains' \

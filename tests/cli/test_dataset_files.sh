@@ -142,6 +142,16 @@ claim "without the file the command does not run" same run.0.qprof "$(files)"
 play '-write-export-file=none/x "-run-at-save=echo %%x %b >>done"' 'main(' ')'
 claim "unless it does not use it" same "%x $PWD/run.0.qprof" "$(cat done)"
 
+play '"-run-at-save=date +%%H%q >>done" "-run-at-exit=echo 100% >>done" -log-file=log' 'main(' ')'
+claim "a conversion that is none is named when the run begins" same \
+    "qprof: -run-at-save: unknown conversion %q; the command does not run (%% is a percent sign)
+qprof: -run-at-exit: unknown conversion % ; the command does not run (%% is a percent sign)" "$(cat ../out)"
+claim "in the profile and the log too" same "2 2" \
+    "$(qprof info run.0.qprof | grep -c 'unknown conversion') $(grep -c 'unknown conversion' log)"
+claim "neither command runs" same "log run.0.qprof" "$(files)"
+play '"-run-at-save=echo %%q %n >>done"' 'main(' ')'
+claim "a percent sign is written twice, and nothing is said" same "%q 0 " "$(cat done) $(cat ../out)"
+
 # ---- coverage -----------------------------------------------------------------------------------------
 
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -I"$root/include" "$here/host.c" "$lib/libcprof.a" -lpthread -o ../covered || exit 1

@@ -39,6 +39,9 @@ QPROF='-output=unit.qprof -time-unit=ns' ./score 'main(' 45 ')'
 QPROF='-output=cycles.qprof -time-unit=cycles' ./score 'main(' 45 ')'
 claim "cycles are those of 1 GHz" same 'Self cycles 45,000' \
     "$(qprof report cycles.qprof | awk '/^Function/ { head = $3 " " $4 } $1 == "main" { print head, $3 }')"
+claim "also the times of single calls" same 'Avg cycles Min cycles Max cycles 22,500 15,000 30,000' \
+    "$(QPROF='-output=calls.qprof -time-unit=cycles' ./score 'f(' 15 ')' 'f(' 30 ')' &&
+        qprof report calls.qprof | awk '/^Function/ { print $11, $12, $13, $14, $15, $16 } $1 == "f" { print $7, $8, $9 }' | xargs)"
 claim "the run's own unit" same 'Self ns' \
     "$(qprof report unit.qprof | awk '/^Function/ { print $3, $4 }')"
 claim "a flag is stronger" same 'Self s' \
@@ -275,8 +278,8 @@ groups() {
 claim "by file: what a file called in itself through another one counts once" same \
     "score.src 2 2 13000 20000
 (none) 1 1 7000 10000" "$(groups file)"
-claim "by module" same "score 3 3 20000 20000" "$(groups module)"
-claim "by class" same "(none) 3 3 20000 20000" "$(groups class)"
+claim "by module: the program's" same "score 3 3 20000 20000" "$(groups module)"
+claim "by class: none" same "(none) 3 3 20000 20000" "$(groups class)"
 claim "by file, sorted by name" same "(none)
 score.src" "$(groups file --sort=name | cut -d' ' -f1)"
 claim "a part of the run: at least 50 %" same "score.src 65 %" \
@@ -285,6 +288,15 @@ claim "a part of the run: at least 50 %" same "score.src 65 %" \
 claim "as text" grep -Eq '^score.src +2 +2 +13.000 +65.0 +20.000 +100.0 +6.500 us$' <<END
 $(qprof report --by=file groups.qprof)
 END
+# A.a of app 4 + 6, B.b of lib 5 + 2 in A.a, A.c of lib 3 in B.b; then d of lib 7, without a class
+record kinds.qprof module=app class=A 'a(' 4 module=lib class=B 'b(' 5 class=A 'c(' 3 ')' 2 ')' 6 ')' class= 'd(' 7 ')'
+claim "by class: what a class called in itself through another one counts once" same \
+    "A 2 2 13000 20000
+(none) 1 1 7000 7000
+B 1 1 7000 10000" "$(cp kinds.qprof groups.qprof && groups class)"
+claim "by module" same "lib 3 3 17000 17000
+app 1 1 10000 20000" "$(groups module)"
+record groups.qprof 'main(' 4 'f!(' 5 'g(' 3 ')' 2 ')' 6 ')'
 claim "it fits its schema" same "" "$(qprof report --by=file --format=json groups.qprof |
     jq -r --slurpfile schema "$root/docs/schema/report-by.json" -f "$here/schema.jq")"
 claim "what groups do not have is refused" same \

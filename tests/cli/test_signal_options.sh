@@ -60,6 +60,16 @@ claim "with the names that can" lines 1 'sigkill.*SIGUSR1' cat out
 play '"-run-at-save=echo %n >>done" "-run-at-exit=echo end >>done"' 'main(' ')'
 claim "-run-at-save is for the last dataset too" same "0 end" "$(tr '\n' ' ' <done | sed 's/ $//')"
 
+play '-save-data-on-signals "-run-at-save=echo %n >>done" "-run-at-exit=cat %x >export"' 'main(' 'f(' ')' sig=15
+claim "both commands run where a signal ends the program" same "143 0" "$status $(cat done)"
+claim "-run-at-exit for the dataset that was saved then" lines 1 '^Caller	f	main	1	0$' cat export
+rm -f export
+play '-save-data-on-signals -handle-signals=sigterm "-run-at-save=echo %n >>done" "-run-at-exit=echo end >>done"' \
+    own=15 'main(' sig=15
+claim "a handler of the host may go on: then there was a save alone" same "40 0" "$status $(cat done)"
+play '-api-handler-signals=sigusr1 "-run-at-save=echo %n >>done" "-run-at-exit=echo end >>done"' 'main(' sig=10 for=done ')'
+claim "a save that a signal asks for is no end" same "0 1 end" "$(xargs <done)"
+
 play "-call-trace -output=run.0.qprof" 'main(' 'f(' ')' ')'
 claim "-call-trace writes each call" lines 2 entry qprof trace dump run.0.qtrace
 finish

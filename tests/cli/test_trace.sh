@@ -88,6 +88,12 @@ check "$(qprof trace dump --format=csv values.qprof | tr -d '\r' | grep ,value, 
 2,"{}","table",""
 0,"7","int","Return Value"'
 
+about "values are sorted by type and by comment; those that have none are last, in the order of the trace"
+values() { qprof trace dump --format=csv --sort="$1" values.qprof | tr -d '\r"' | grep ,value, | cut -d, -f"$2" | xargs; }
+check "$(values type 11)" = "int string table"
+check "$(values comment 9,12 | tr ' ' '_')" = "0,Return_Value_1,who_2,"
+check "$(qprof trace dump --format=json --sort=type values.qprof | jq -sc '[.[:4][].type]')" = '["int","string","table",null]'
+
 about "sorted records without a comment have none"
 long=$(printf %79s '' | tr ' ' x)
 QPROF="-output=long.qprof -collect=profile,trace -config=values.conf" ./score "=1:string:$long" 'f(' ')' \

@@ -414,7 +414,10 @@ static qp_align align_of(const qp_field *f)
 static void write_head(qp_listing *l, size_t i, const char *title)
 {
     bool is_half = strcmp(title, "±") == 0;
-    bool has_unit = l->list.items[i].field->kind == QP_FIELD_TIME && *title && !is_half;
+    qp_field_kind kind = l->list.items[i].field->kind;
+    bool is_in_unit =
+        kind == QP_FIELD_TIME || (kind == QP_FIELD_SPAN && qp_unit_is_cycles(l->unit));
+    bool has_unit = is_in_unit && *title && !is_half;
     snprintf(l->heads[i], sizeof l->heads[i], "%s%s",
              is_half ? qp_screen_sign(l->screen, QP_SIGN_HALF) : title,
              has_unit ? l->unit.suffix : "");
@@ -464,7 +467,8 @@ static const char *figure_text(const qp_listing *l, const qp_field *f, const voi
     case QP_FIELD_TIME:
         return time_text(l, count_at(f, at), half, to);
     case QP_FIELD_SPAN: /* only times have a unit with a name */
-        return *l->unit.suffix
+        return qp_unit_is_cycles(l->unit) ? time_text(l, count_at(f, at), half, to)
+               : *l->unit.suffix
                    ? qp_unit_time_estimate(to, count_at(f, at), half ? count_at(f, half) : 0)
                    : qp_unit_count(to, count_at(f, at));
     case QP_FIELD_PERCENT:

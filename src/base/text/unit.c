@@ -27,12 +27,19 @@ static qp_unit unit_below(uint64_t ns, uint64_t limit)
     return (qp_unit){units[i].suffix, units[i].ns, units[i].ns == 1 ? 0 : 3};
 }
 
+static const char cycles[] = " cycles";
+
+bool qp_unit_is_cycles(qp_unit unit)
+{
+    return unit.suffix == cycles;
+}
+
 qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted)
 {
     if (!is_time)
         return QP_UNIT_NONE;
     if (wanted && strcmp(wanted, "cycles") == 0) /* AQtime's: of a processor of 1 GHz */
-        return (qp_unit){" cycles", 1, 0};
+        return (qp_unit){cycles, 1, 0};
     for (int i = 0; wanted && i < N_UNITS; i++)
         if (strcmp(wanted, units[i].word) == 0)
             return (qp_unit){units[i].suffix, units[i].ns, units[i].ns == 1 ? 0 : 3};

@@ -16,6 +16,9 @@ typedef struct {
 } qp_unit;
 #define QP_UNIT_NONE ((qp_unit){"", 1, 0}) /* plain numbers */
 
+/* Cycles have no larger unit: single figures are in the unit of their table as well. */
+bool qp_unit_is_cycles(qp_unit unit);
+
 /* The smallest unit that shows `largest` (ns, or counts if not is_time) below 10,000.
  * @param wanted  "s", "ms", "us", "ns" or "cycles"; NULL: choose */
 qp_unit qp_unit_for(uint64_t largest, bool is_time, const char *wanted);

@@ -73,7 +73,8 @@ static int run_check(qp_cli *cli)
 
 /* ---- show ---------------------------------------------------------------------------------- */
 
-/* Options, the initial status of threads and of the gate, pc, trace and pri, as lines of a file. */
+/* Options, the initial status of threads and of the gate, pc, trace and pri, and predefined areas, as lines of
+ * a file. */
 static void show_lines(const qp_screen *s, const qp_config_file *f)
 {
     const qp_config_line *all = f->lines.items;
@@ -102,6 +103,7 @@ static bool show_objects(const qp_screen *s, const qp_config_file *f)
                                         {"Checked", QP_ALIGN_LEFT, 1},
                                         {"Names", QP_KEEP_BEGIN, 0}};
     const char *const *words = f->words.items;
+    char what[160];
     qp_table t;
     if (!f->objects.n)
         return true;
@@ -109,7 +111,9 @@ static bool show_objects(const qp_screen *s, const qp_config_file *f)
     for (size_t i = 0; i < f->objects.n; i++) {
         qp_table_plain(&t, QP_STYLE_PLAIN, all[i].kind);
         qp_table_name(&t, QP_STYLE_PLAIN, all[i].name);
-        qp_table_plain(&t, QP_STYLE_PLAIN, all[i].what);
+        snprintf(what, sizeof what, "%s%s", all[i].what,
+                 all[i].has_parameters ? ", parameters" : "");
+        qp_table_plain(&t, QP_STYLE_PLAIN, what);
         qp_table_plain(&t, QP_STYLE_PLAIN, all[i].is_checked ? "yes" : "no");
         for (uint32_t k = 0; k < all[i].n_names; k++) {
             for (unsigned c = 0; k && c < N_BEFORE_NAMES; c++)
@@ -186,7 +190,8 @@ static const qp_command command_show = {
     .summary = "contents of a configuration file",
     .about =
         "Lists the initial status of threads and of the gate, options, pc, trace and pri "
-        "lines, then triggers, actions and areas with their names, then event triggers as "
+        "lines, settings of predefined areas, then triggers, actions and areas with their "
+        "names, then event triggers as "
         "qprof_trg_show() lists those of a run. They do not exist yet: ids are not set, and "
         "there are no hits.",
     .flags = qp_flags_common,

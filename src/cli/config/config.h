@@ -15,10 +15,11 @@ typedef struct {
     uint32_t first_word; /* index into words */
     uint32_t first_name; /* of an area: index into elements */
     bool is_checked;
-    bool turns_on; /* enables threads while it is in use */
+    bool has_parameters; /* an area that retrieves values */
+    bool turns_on;       /* enables threads while it is in use */
 } qp_config_object;
 
-/* A line of options, a PC command, a key of a trace line, a PRI file. */
+/* A line of options, a PC command, a key of a trace line, a PRI file, a setting of a predefined area. */
 typedef struct {
     const char *kind, *text; /* kind: "" or with a blank at its end */
 } qp_config_line;

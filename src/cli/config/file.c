@@ -124,13 +124,34 @@ static int add_area(qp_config_file *f, const qp_config_area *a, const char *what
                                .name = a->name,
                                .what = what,
                                .first_name = (uint32_t)f->elements.n,
-                               .is_checked = a->checked != QP_SETTING_NO};
+                               .is_checked = a->checked != QP_SETTING_NO,
+                               .has_parameters = a->parameters == QP_SETTING_YES};
     for (qp_config_element e, *kept; qp_config_next(&elements, &e);) {
         keep_text(f, &e.name);
         if ((kept = qp_buf_add(&f->elements)) != NULL)
             *kept = e;
     }
     return add_object(f, object, &a->elements, error);
+}
+
+/* A later line about an area of the file, or one about a predefined area. */
+static int change_area(qp_config_file *f, const qp_config_area *a, uint32_t number)
+{
+    static const char *const words[] = {
+        [QP_SETTING_NO] = "no", [QP_SETTING_YES] = "yes", [QP_SETTING_NONE] = ""};
+    qp_config_object *object =
+        number ? (qp_config_object *)f->objects.items + number - 1 : NULL;
+    if (object && a->checked != QP_SETTING_NONE)
+        object->is_checked = a->checked == QP_SETTING_YES;
+    if (object && a->parameters != QP_SETTING_NONE)
+        object->has_parameters = a->parameters == QP_SETTING_YES;
+    if (object)
+        return 0;
+    const char *text = qp_arena_format(
+        &f->arena, "%s%s%s%s%s", a->name, *words[a->parameters] ? " parameters=" : "",
+        words[a->parameters], *words[a->checked] ? " checked=" : "", words[a->checked]);
+    f->has_failed |= !text;
+    return text ? add_line(f, "area ", text) : 0;
 }
 
 static int on_area(void *to, const qp_config_area *a, qp_error *error)
@@ -148,8 +169,9 @@ static int on_area(void *to, const qp_config_area *a, qp_error *error)
                -1;
     if (a->has_mode)
         return add_area(f, a, what, error);
-    if (is_predefined || qp_dict_get(&f->names, key_of("area", a->name)))
-        return 0;
+    uint32_t number = qp_dict_get(&f->names, key_of("area", a->name));
+    if (is_predefined || number)
+        return change_area(f, a, number);
     return qp_error_set(error, -1, "%.80s: no such area (expected include or exclude)",
                         a->name);
 }

@@ -225,7 +225,7 @@ extern const qp_flag qp_flags_common[]; /* of commands that have no others */
 #define QP_UNIT_WORDS "s|ms|us|ns|cycles"
 #define QP_FLAG_UNIT                                                                           \
     QP_ONE_OF("unit", 0, QP_UNIT_WORDS, unit,                                                  \
-              "unit of times (default: the run's -time-unit, or the one that fits)")
+              "unit of times; a cycle is 1 ns (default: the run's -time-unit, or the one that fits)")
 #define QP_FLAG_SUBTRACT                                                                       \
     QP_YES("subtract-overhead", 0, has_subtract, "times without the recorder's estimated cost")
 #define QP_FLAG_SOURCE_PATH                                                                    \

@@ -89,25 +89,37 @@ static void list_branches(qp_cover_list *list, const qp_cover_file *f)
     }
 }
 
-/* Without counts of lines, only functions can be missed. */
-static void print_uncalled(const qp_screen *s, const qp_cover *c)
+/* A missed function is named, unless a missed line of it is: others may have executed its lines. */
+static bool is_uncalled(const qp_cover_file *f, const qp_cover_function *x)
 {
-    qp_out_text(s->out, c->totals.functions_hit < c->totals.functions
-                            ? "\nNever called\n"
-                            : "\nEvery function was called; lines were not counted.\n");
+    if (x->is_hit || x->is_dead)
+        return false;
+    for (size_t i = qp_cover_line_from(f, x->first_line);
+         x->first_line && i < f->n_lines && f->lines[i].line <= x->last_line; i++)
+        if (qp_cover_is_missed(NULL, f, i))
+            return false;
+    return true;
+}
+
+static bool print_uncalled(const qp_screen *s, const qp_cover *c)
+{
+    bool is_first = true;
     for (size_t i = 0; i < c->n_files; i++) {
         const qp_cover_file *f = &c->files[i];
         qp_cover_list list = {.s = s, .indent = 4, .title = f->path};
         for (uint32_t k = 0; k < f->n_functions; k++) {
             char name[QP_NAME_BYTES];
             size_t width;
-            if (f->functions[k].is_hit)
+            if (!is_uncalled(f, &f->functions[k]))
                 continue;
+            qp_out_text(s->out, is_first ? "\nNever called\n" : "");
+            is_first = false;
             qp_text_terminal(name, sizeof name, f->functions[k].name, &width);
             qp_cover_show_item(&list, name);
         }
         qp_out_text(s->out, list.column ? "\n" : "");
     }
+    return !is_first;
 }
 
 static void print_uncovered(const qp_screen *s, const qp_cover *c)
@@ -127,7 +139,7 @@ static void print_uncovered(const qp_screen *s, const qp_cover *c)
         list_branches(&list, f);
         qp_out_text(s->out, list.column ? "\n" : "");
     }
-    if (is_first)
+    if (!print_uncalled(s, c) && is_first)
         qp_out_text(s->out, "\nNothing was missed.\n");
 }
 
@@ -140,9 +152,10 @@ static bool print_text(const qp_cli *cli, const qp_cover *c, const qp_cover_rows
     }
     if (!print_table(cli, c, rows))
         return false;
-    if (cli->args.cover.has_uncovered && c->grain == QP_GRAIN_FUNCTION)
-        print_uncalled(&cli->screen, c);
-    else if (cli->args.cover.has_uncovered)
+    bool counts_lines = c->grain != QP_GRAIN_FUNCTION;
+    if (cli->args.cover.has_uncovered && !counts_lines && !print_uncalled(&cli->screen, c))
+        qp_out_text(cli->screen.out, "\nEvery function was called; lines were not counted.\n");
+    else if (cli->args.cover.has_uncovered && counts_lines)
         print_uncovered(&cli->screen, c);
     return true;
 }

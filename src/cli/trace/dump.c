@@ -17,7 +17,8 @@
 enum { FOLLOW_NS = 200000000, INDENT_MOST = 40, OP_COLUMNS = 8 };
 
 /* The words of --sort, in the same order. */
-#define SORT_WORDS "at|thread|op|method|file|depth|line|number|text|call|caller|self|total"
+#define SORT_WORDS                                                                             \
+    "at|thread|op|method|file|depth|line|number|text|type|comment|call|caller|self|total"
 typedef enum {
     BY_AT,
     BY_THREAD,
@@ -28,6 +29,8 @@ typedef enum {
     BY_LINE,
     BY_NUMBER,
     BY_TEXT,
+    BY_TYPE,
+    BY_COMMENT,
     BY_CALL,
     BY_CALLER,
     BY_SELF,
@@ -211,11 +214,13 @@ static void print_row(dump *d, const row *r)
 static const char *word_of(const dump *d, const row *r)
 {
     const qp_trace_method *method = method_of(d, r);
-    return d->sort == BY_OP     ? r->op
-           : d->sort == BY_TEXT ? r->text
-           : !method            ? ""
-           : d->sort == BY_FILE ? method->file
-                                : method->name;
+    return d->sort == BY_OP        ? r->op
+           : d->sort == BY_TEXT    ? r->text
+           : d->sort == BY_TYPE    ? r->type
+           : d->sort == BY_COMMENT ? r->comment
+           : !method               ? ""
+           : d->sort == BY_FILE    ? method->file
+                                   : method->name;
 }
 
 static int64_t key_of(const dump *d, const row *r)
@@ -229,7 +234,8 @@ static int64_t key_of(const dump *d, const row *r)
 
 static bool is_by_word(const dump *d)
 {
-    return d->sort == BY_OP || d->sort == BY_METHOD || d->sort == BY_FILE || d->sort == BY_TEXT;
+    return (d->sort >= BY_OP && d->sort <= BY_FILE) ||
+           (d->sort >= BY_TEXT && d->sort <= BY_COMMENT);
 }
 
 /* Whether the record has what it is sorted by. */

@@ -217,7 +217,7 @@ static void run_command(const char *pattern, const qp_saved *saved)
                             pattern);
             return;
         }
-    int status = qp_output_command(pattern, saved->number, &files, command, sizeof command)
+    int status = qp_output_command(pattern, saved->number, &files, command, sizeof command) == 0
                      ? run(command, none)
                      : NOT_STARTED;
     if (status == NOT_STARTED)

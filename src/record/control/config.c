@@ -517,8 +517,29 @@ static void report_unknown(unsigned i)
         qp_config_tell(line.text, false);
 }
 
+/* A command that will not run, because of a conversion that is none. */
+static void report_command(const char *name, qp_option which)
+{
+    static const qp_output_files files = {"", "", ""};
+    char unused[QP_PATH_MAX];
+    qp_error line;
+    const char *command = qp_option_text(&qp_recorder.options, which);
+    int letter = qp_output_command(command, 0, &files, unused, sizeof unused);
+    if (letter <= 0)
+        return;
+    qp_error_set(
+        &line, 0,
+        "-%s: unknown conversion %%%c; the command does not run (%%%% is a percent sign)", name,
+        letter);
+    qp_recorder_log("%s", line.text);
+    if (!qp_recorder.is_child)
+        qp_config_tell(line.text, false);
+}
+
 void qp_config_report(void)
 {
+    report_command("run-at-save", QP_OPT_run_at_save);
+    report_command("run-at-exit", QP_OPT_run_at_exit);
     for (unsigned i = 0; i < pending.n_clamped; i++)
         qp_count(&qp_recorder.space, QP_D_clamped_options);
     for (unsigned i = 0; i < pending.n_unknown; i++) {

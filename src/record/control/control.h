@@ -78,6 +78,7 @@ typedef enum {
     QP_DATA_DISABLE, /* stop, for the rest of the run */
     QP_DATA_CLEAR,   /* zero all figures: here at once, on other threads at their next event */
     QP_DATA_SAVE,    /* write a dataset; a file error is counted and logged */
+    QP_DATA_SAVE_LAST, /* the same, and the program ends */
     QP_DATA_NEW_PHASE, /* the same; if it is written, clear */
     QP_DATA_ANNOTATE,
     QP_DATA_OPEN_GATE,

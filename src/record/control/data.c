@@ -121,7 +121,7 @@ static void clear(void)
     qp_recorder_cleared();
 }
 
-static bool save(const char *name, const char *label)
+static bool save(const char *name, const char *label, bool is_last)
 {
     char path[QP_PATH_MAX];
     qp_error error = {0};
@@ -130,7 +130,7 @@ static bool save(const char *name, const char *label)
     if (!qp_save_has_data())
         return false;
     qp_clock_calibrate();
-    qp_saved saved = {path, qp_recorder.n_datasets, qp_load(&h->n_threads), true, false};
+    qp_saved saved = {path, qp_recorder.n_datasets, qp_load(&h->n_threads), true, is_last};
     int code = qp_output_name(name, saved.number, path, sizeof path, &error);
     if (!code && qp_output_check(path, &error) != 0)
         code = QPROF_E_IO;
@@ -172,9 +172,10 @@ bool qp_data_change(qp_data_change_kind kind, const char *file, const char *labe
     case QP_DATA_CLOSE_GATE:
         return qp_data_gate(kind == QP_DATA_OPEN_GATE);
     case QP_DATA_SAVE:
-        return save(file, label);
+    case QP_DATA_SAVE_LAST:
+        return save(file, label, kind == QP_DATA_SAVE_LAST);
     case QP_DATA_NEW_PHASE:
-        is_done = save(file, label);
+        is_done = save(file, label, false);
         break;
     case QP_DATA_CLEAR:
         break;

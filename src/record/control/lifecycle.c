@@ -530,6 +530,17 @@ static void tell_loss(const char *path, int why)
     qp_config_tell(line.text, *live != '\0');
 }
 
+/* There is no dataset, and nothing says why. */
+static void tell_no_area(void)
+{
+    const char *text = "no profile: no method that was called is in an area";
+    if (!qp_recorder.has_entries || qp_recorder.has_saved || qp_recorder.is_child ||
+        qp_recorder_head()->clear_count || !qp_triggers_are_used())
+        return;
+    qp_recorder_log("%s", text);
+    qp_config_tell(text, false);
+}
+
 /* @return false: no dataset; path: the live file that remains, or "" */
 static bool seal(bool at_exit_handler, char *path, size_t n_bytes)
 {
@@ -539,6 +550,7 @@ static bool seal(bool at_exit_handler, char *path, size_t n_bytes)
         qp_fetch_or(&h->flags, QP_FLAG_AT_EXIT);
     path[0] = '\0';
     if (!qp_save_has_data()) {
+        tell_no_area();
         if (qp_recorder.has_entries || qp_recorder.has_saved || qp_recorder.is_child) {
             if (qp_recorder.space.map.path[0])
                 unlink(qp_recorder.space.map.path);

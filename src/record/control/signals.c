@@ -101,7 +101,8 @@ static void on_fatal(int number, siginfo_t *info, QP_UNUSED void *context)
 
 /* ---- on the worker ----------------------------------------------------------------------- */
 
-/* The live file of a program that ends now would be read as a second profile of the same calls. */
+/* The live file of a program that ends now would be read as a second profile of the same calls. Where a handler of the
+ * host follows, the program may go on; if that ends it, the run ends as usual. */
 static void save_last(void)
 {
     char text[64], name[32];
@@ -109,8 +110,9 @@ static void save_last(void)
     qp_option_nth(QP_SIGNAL_WORDS, i, name, sizeof name);
     snprintf(text, sizeof text, "saved on signal %s", name);
     qp_data_change(QP_DATA_ANNOTATE, NULL, text);
-    bool is_saved = qp_data_change(QP_DATA_SAVE, NULL, NULL);
-    if (is_saved && !has_handler(&signals.before[i]) && qp_recorder.space.map.path[0])
+    bool ends = !has_handler(&signals.before[i]);
+    bool is_saved = qp_data_change(ends ? QP_DATA_SAVE_LAST : QP_DATA_SAVE, NULL, NULL);
+    if (is_saved && ends && qp_recorder.space.map.path[0])
         unlink(qp_recorder.space.map.path);
 }
 

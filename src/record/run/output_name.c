@@ -122,11 +122,15 @@ int qp_output_trace_name(char *out, size_t n_bytes, qp_error *error)
     return 0;
 }
 
-bool qp_output_command(const char *pattern, uint32_t dataset, const qp_output_files *files,
-                       char *out, size_t n_bytes)
+int qp_output_command(const char *pattern, uint32_t dataset, const qp_output_files *files,
+                      char *out, size_t n_bytes)
 {
     const char *bad;
-    return expand(pattern, dataset, files, out, n_bytes, &bad) == EXPAND_OK;
+    expansion result = expand(pattern, dataset, files, out, n_bytes, &bad);
+    return result == EXPAND_OK     ? 0
+           : result == EXPAND_LONG ? -1
+           : *bad                  ? (unsigned char)*bad
+                                   : ' ';
 }
 
 int qp_output_check(const char *path, qp_error *error)

@@ -194,9 +194,10 @@ typedef struct {
     const char *dataset, *summary, *export;
 } qp_output_files;
 
-/* Expand a command about a dataset. @return false: too long, or unknown conversion */
-bool qp_output_command(const char *pattern, uint32_t dataset, const qp_output_files *files,
-                       char *out, size_t n_bytes);
+/* Expand a command about a dataset.
+ * @return 0; -1: too long; else the letter of an unknown conversion, or a blank at the end */
+int qp_output_command(const char *pattern, uint32_t dataset, const qp_output_files *files,
+                      char *out, size_t n_bytes);
 
 /* Check that a file can be made there. @return 0, or an errno value with the reason in
  * *error */
