@@ -148,7 +148,7 @@ claim "in the log too" grep -q "no profile: no method that was called is in an a
 claim "and which name has fitted no method" grep -q "bogus:x" log
 claim "it writes no profile" [ ! -e nothing.qprof ]
 QPROF="-output=nothing.qprof -config=nothing.conf" ./score 2>err
-claim "without a call there is no such message" same "" "$(cat err)"
+claim "a run without calls has no message" same "" "$(cat err)"
 QPROF="-output=none.qprof -config=/dev/null" ./score "f(" 7 ")" 2>err
 claim "a run takes /dev/null as an empty configuration" same "f 1 7000" \
     "$(qprof report --format=json none.qprof | jq -r '.methods[] | "\(.name) \(.calls) \(.self)"')"

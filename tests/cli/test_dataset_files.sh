@@ -150,7 +150,7 @@ claim "in the profile and the log too" same "2 2" \
     "$(qprof info run.0.qprof | grep -c 'unknown conversion') $(grep -c 'unknown conversion' log)"
 claim "neither command runs" same "log run.0.qprof" "$(files)"
 play '"-run-at-save=echo %%q %n >>done"' 'main(' ')'
-claim "a percent sign is written twice, and nothing is said" same "%q 0 " "$(cat done) $(cat ../out)"
+claim "a percent sign is written twice, and needs no message" same "%q 0 " "$(cat done) $(cat ../out)"
 
 # ---- coverage -----------------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ claim "-run-at-exit for the dataset that was saved then" lines 1 '^Caller	f	main
 rm -f export
 play '-save-data-on-signals -handle-signals=sigterm "-run-at-save=echo %n >>done" "-run-at-exit=echo end >>done"' \
     own=15 'main(' sig=15
-claim "a handler of the host may go on: then there was a save alone" same "40 0" "$status $(cat done)"
+claim "a program with a handler may continue: then there was a save alone" same "40 0" "$status $(cat done)"
 play '-api-handler-signals=sigusr1 "-run-at-save=echo %n >>done" "-run-at-exit=echo end >>done"' 'main(' sig=10 for=done ')'
 claim "a save that a signal asks for is no end" same "0 1 end" "$(xargs <done)"
 

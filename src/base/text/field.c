@@ -452,6 +452,15 @@ static const char *time_text(const qp_listing *l, uint64_t ticks, const uint64_t
     return qp_unit_estimate(to, ticks, half ? *half : 0, l->unit);
 }
 
+static const char *span_text(const qp_listing *l, uint64_t ticks, const uint64_t *half,
+                             char *to)
+{
+    if (qp_unit_is_cycles(l->unit))
+        return time_text(l, ticks, half, to);
+    return *l->unit.suffix ? qp_unit_time_estimate(to, ticks, half ? *half : 0)
+                           : qp_unit_count(to, ticks);
+}
+
 /* @param to [QP_NUMBER_BYTES] @return to, or another text */
 static const char *figure_text(const qp_listing *l, const qp_field *f, const void *at, char *to)
 {
@@ -467,10 +476,7 @@ static const char *figure_text(const qp_listing *l, const qp_field *f, const voi
     case QP_FIELD_TIME:
         return time_text(l, count_at(f, at), half, to);
     case QP_FIELD_SPAN: /* only times have a unit with a name */
-        return qp_unit_is_cycles(l->unit) ? time_text(l, count_at(f, at), half, to)
-               : *l->unit.suffix
-                   ? qp_unit_time_estimate(to, count_at(f, at), half ? count_at(f, half) : 0)
-                   : qp_unit_count(to, count_at(f, at));
+        return span_text(l, count_at(f, at), half, to);
     case QP_FIELD_PERCENT:
         return qp_unit_percent_estimate(to, *(const double *)at,
                                         half ? *(const double *)half : 0);

@@ -102,7 +102,7 @@ static void on_fatal(int number, siginfo_t *info, QP_UNUSED void *context)
 /* ---- on the worker ----------------------------------------------------------------------- */
 
 /* The live file of a program that ends now would be read as a second profile of the same calls. Where a handler of the
- * host follows, the program may go on; if that ends it, the run ends as usual. */
+ * host follows, the program may continue; if that ends it, the run ends as usual. */
 static void save_last(void)
 {
     char text[64], name[32];
