@@ -96,6 +96,20 @@ END
 claim "the endpoints lead there" grep -q '^3 of them were kept whole: qprof requests --slowest$' <<END
 $(qprof requests slow.qprof)
 END
+qprof requests --slowest --to=chrome -o slow.json slow.qprof
+qprof requests --show=1 --to=chrome slow.qprof >one.json
+# track N: "name begin duration" of its events, from the begin of the request on
+track() { jq -r --argjson n "$1" '[.traceEvents[] | select(.ph == "X" and .tid == $n)] | .[0].ts as $begin | .[] |
+    "\(.name) \((.ts - $begin) * 1000 | round / 1000) \(.dur)"' "$2"; }
+printf '%s\n' 'a 0 9' 'f 0 1' 'f 1 1' 'g 2 5' 'f 2 5' >wanted
+track 1 slow.json >found
+claim "a timeline of all" diff -u wanted found
+track 1 one.json >found
+claim "... of one" diff -u wanted found
+claim "... each in a track" same '1 a,2 a,3 b' "$(jq -r '.traceEvents[] | select(.ph == "M") | .args.name' slow.json | paste -sd,)"
+claim "a file that is in the way stays" says '--force replaces it' qprof requests --slowest --to=chrome -o slow.json slow.qprof
+claim "an unknown timeline" says 'expected chrome' qprof requests --slowest --to=none slow.qprof
+claim "a timeline of nothing" says 'no request was kept whole' qprof requests --slowest --to=chrome run.qprof
 # 200 short calls, of which none has a 50th of the request, are one line
 short=$(for i in $(seq 200); do printf 'f( 1 g( ) ) '; done)
 # shellcheck disable=SC2086

@@ -1,4 +1,5 @@
 /* test_kept.c: -slowest: which requests are kept whole, and what of them. Times are of the test's clock. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -494,6 +495,49 @@ static void parked_threads_and_later_ones_do_no_harm(void **state)
     assert_string_equal(list(p->m), "e 5"); /* of the others the length is not known */
 }
 
+enum { THREADS = 4, ROUNDS = 500 };
+
+static void *answer(void *unused)
+{
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    (void)unused;
+    for (int i = 0; i < ROUNDS; i++) {
+        qprof_request_begin_of(th, i % 2 ? "a" : "b", trace_a, span_a);
+        for (int k = 0; k < i % 100; k++) {
+            qprof_entry(th, 77, 10);
+            qprof_exit(th, k ? 9 : 0);
+        }
+        qprof_request_end_of(th, 0);
+    }
+    return NULL;
+}
+
+/* Threads that end requests at the same time. */
+static void threads_keep_their_requests(void **state)
+{
+    play_ctx *p = *state;
+    pthread_t threads[THREADS];
+    qprof_set_clock(NULL);
+    play_begin(p, "-time=exact -slowest=3");
+    qprof_register_method_id(77, "f", NULL, 0, "a.src", NULL, 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, answer, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    play_end(p);
+    qp_kept_request *all;
+    size_t n;
+    assert_true(qp_model_kept_requests(p->m, &all, &n));
+    assert_true(n == 6 || play_file_diagnostic(p, "request_unkept"));
+    for (size_t i = 0; i + 1 < n; i++)
+        assert_true(all[i].elapsed_ns >= all[i + 1].elapsed_ns);
+    for (size_t i = 0; i < n; i++) {
+        assert_memory_equal(all[i].trace, trace_a, 16);
+        assert_true(all[i].n_calls < 100);
+    }
+    qp_free(all);
+}
+
 /* ---- options ------------------------------------------------------------------------------- */
 
 static void wrong_options_are_refused(void **state)
@@ -556,6 +600,7 @@ int main(void)
         PLAY_TEST(a_killed_process_leaves_them),
         PLAY_TEST(a_forked_child_keeps_its_own),
         PLAY_TEST(parked_threads_and_later_ones_do_no_harm),
+        PLAY_TEST(threads_keep_their_requests),
         PLAY_TEST(wrong_options_are_refused),
         PLAY_TEST(all_units_of_time_are_known),
     };

@@ -6,6 +6,8 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
 
 enum { HEX_BYTES = 33, INDENT_MOST = 60, RUNS_MOST = 64, HAS_TRACE = 512, HAS_WAITS = 1024 };
 
@@ -371,6 +373,68 @@ static void write_calls(qp_cli *cli, const void *data)
                 qp_run_has_any(&d->about.m->run), d->about.m->run.unit);
 }
 
+/* ---- a timeline ---------------------------------------------------------------------------- */
+
+static void write_event(qp_json *json, const document *d, const row *r, const qp_kept_call *c)
+{
+    const qp_model *m = d->about.m;
+    qp_json_begin(json, NULL, '{');
+    qp_json_text(json, "ph", "X");
+    qp_json_text(json, "name", m->methods[c->method].name);
+    qp_json_decimal(json, "ts", r->begun_ns + qp_model_ns(m, c->begin), 3); /* in us */
+    qp_json_decimal(json, "dur", qp_model_ns(m, c->total), 3);
+    qp_json_count(json, "pid", m->run.pid);
+    qp_json_count(json, "tid", r->number);
+    if (c->off || c->suspended) {
+        qp_json_begin(json, "args", '{');
+        qp_json_count(json, "off_ns", qp_model_ns(m, c->off));
+        qp_json_count(json, "suspended_ns", qp_model_ns(m, c->suspended));
+        qp_json_end(json, '}');
+    }
+    qp_json_end(json, '}');
+}
+
+/* Each request has a track: requests may overlap, and be parts of others. @return false: no memory */
+static bool write_track(qp_json *json, const document *d, const row *r)
+{
+    qp_kept_call *calls;
+    size_t n;
+    char name[256], number[QP_NUMBER_BYTES];
+    bool is_good = qp_model_kept_calls(d->about.m, &r->r, &calls, &n);
+    qp_text_format(name, sizeof name, "%s %s", qp_unit_count(number, r->number), r->endpoint);
+    qp_json_begin(json, NULL, '{');
+    qp_json_text(json, "ph", "M");
+    qp_json_text(json, "name", "thread_name");
+    qp_json_count(json, "pid", d->about.m->run.pid);
+    qp_json_count(json, "tid", r->number);
+    qp_json_begin(json, "args", '{');
+    qp_json_text(json, "name", name);
+    qp_json_end(json, '}');
+    qp_json_end(json, '}');
+    for (size_t i = 0; is_good && i < n; i++)
+        write_event(json, d, r, &calls[i]);
+    qp_free(calls);
+    return is_good;
+}
+
+/* Trace events, as `qprof trace export --to=chrome` writes them. */
+static bool write_timeline(const void *data, qp_out *out, qp_error *error)
+{
+    const document *d = *(document *const *)data;
+    qp_json json;
+    bool is_good = true;
+    qp_json_init(&json, out);
+    qp_json_begin(&json, NULL, '{');
+    qp_json_text(&json, "displayTimeUnit", "ns");
+    qp_json_begin(&json, "traceEvents", '[');
+    for (size_t i = 0; is_good && i < d->n; i++)
+        if (!d->shown || d->shown == &d->all[i])
+            is_good = write_track(&json, d, &d->all[i]);
+    qp_json_end(&json, ']');
+    qp_json_end(&json, '}');
+    return is_good || qp_error_fail(error, "not enough memory");
+}
+
 /* ---- the command --------------------------------------------------------------------------- */
 
 /* The request of --show or --trace-id. @return NULL: there is none, a message was printed */
@@ -411,7 +475,9 @@ int qp_kept_show(qp_cli *cli, const qp_subject *s)
                           whole = {print_calls, qp_kept_fields, write_calls};
     document d = {.about = {s->m, s->thread}, .cli = cli};
     const qp_kept_args *a = &cli->args.kept;
-    bool is_whole = a->shown || a->trace_id;
+    bool is_whole = a->shown || a->trace_id, is_timeline = cli->args.to || cli->args.output;
+    if (is_timeline && qp_output_format(cli, "chrome") < 0)
+        return QP_EXIT_UNUSABLE;
     int status = QP_EXIT_UNUSABLE;
     bool has_memory = gather(&d, s->m);
     if (has_memory && is_whole && (d.shown = find(cli, &d)) != NULL)
@@ -419,6 +485,10 @@ int qp_kept_show(qp_cli *cli, const qp_subject *s)
             qp_model_kept_calls(s->m, &d.shown->r, &d.calls, &d.n_calls) && collapse(&d);
     if (!has_memory)
         status = qp_cli_fail_memory(cli);
+    else if (is_timeline && d.n && (!is_whole || d.shown))
+        status = qp_output_write(cli, cli->args.output, write_timeline, &(document *){&d});
+    else if (is_timeline && !is_whole)
+        find(cli, &d);
     else if (!is_whole || d.shown)
         status = qp_output_print(cli, is_whole ? &whole : &list, &d);
     qp_free(d.all);

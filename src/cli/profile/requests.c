@@ -206,7 +206,7 @@ static int show(qp_cli *cli, const qp_subject *s)
 {
     static const qp_forms forms = {print_text, document_fields, write_csv};
     const qp_kept_args *kept = &cli->args.kept;
-    if (kept->is_list || kept->shown || kept->trace_id)
+    if (kept->is_list || kept->shown || kept->trace_id || cli->args.to || cli->args.output)
         return qp_kept_show(cli, s);
     document d = {.about = {s->m, s->thread}, .by = (order)cli->args.sort};
     if (!s->m->run.has_times && d.by == BY_TOTAL)
@@ -233,13 +233,18 @@ const qp_command qp_command_requests = {
             QP_COUNT("show", 0, kept.shown, NULL,
                      "calls of one of them in their order, with waits; by its number"),
             QP_TEXT("trace-id", 0, "HEX", kept.trace_id, "the same, by its trace id"),
-            QP_FLAG_FORMAT, QP_FLAG_UNIT, QP_FLAG_SORT_REQUESTS, QP_FLAG_MAX_MEMORY,
-            QP_FLAGS_COMMON},
+            QP_TEXT("to", 0, "chrome", to,
+                    "a timeline of that request, or with --slowest of all that were kept, for "
+                    "Perfetto, Chrome and speedscope"),
+            QP_TEXT("output", 'o', "FILE", output, "its file; default: standard output"),
+            QP_FLAG_FORCE, QP_FLAG_FORMAT, QP_FLAG_UNIT, QP_FLAG_SORT_REQUESTS,
+            QP_FLAG_MAX_MEMORY, QP_FLAGS_COMMON},
     .examples =
         "qprof requests                          the newest profile here\n"
         "qprof requests --sort=slowest run.qprof\n"
         "qprof requests --slowest run.qprof\n"
         "qprof requests --show=1 run.qprof\n"
+        "qprof requests --slowest --to=chrome -o slowest.json run.qprof\n"
         "qprof tree --endpoint='GET /a' run.qprof\n"
         "qprof requests --format=json run.qprof | jq '.endpoints[] | select(.failed > 0)'",
     .schemas = (const qp_schema[]){{"requests", document_fields},

@@ -23,9 +23,9 @@ enum {
 /* What is known of an endpoint. */
 typedef struct {
     qp_cell method;
-    qp_cell first;  /* of the requests that are kept of this window: the others are siblings */
+    qp_cell first;  /* the shortest of those kept of this window: the next one is its sibling */
     uint32_t n;     /* of them */
-    uint64_t least; /* ticks of the shortest of them */
+    uint64_t least; /* its ticks */
 } endpoint;
 
 uint32_t qp_kept_most;
@@ -231,14 +231,13 @@ static uint64_t ticks_of(qp_cell cell)
     return kept_at(cell)->ended_raw - kept_at(cell)->begun_raw;
 }
 
-/* Find the shortest of an endpoint's, of equal ones the last that came: its place in the list. */
-static qp_cell *least_of(endpoint *e)
+/* Where a request belongs in its endpoint's list: before those that are as long, or longer. */
+static qp_cell *place_of(endpoint *e, uint64_t ticks)
 {
-    qp_cell *least = &e->first;
-    for (qp_cell *at = &e->first; *at; at = &kept_at(*at)->sibling)
-        if (ticks_of(*at) < ticks_of(*least))
-            least = at;
-    return least;
+    qp_cell *place = &e->first;
+    while (*place && ticks_of(*place) < ticks)
+        place = &kept_at(*place)->sibling;
+    return place;
 }
 
 static bool is_candidate(const endpoint *e, uint32_t window, uint64_t ticks)
@@ -252,7 +251,7 @@ static bool keep(qprof_thread *th, endpoint *e, const qp_node_requests *r, uint6
                  uint32_t flags)
 {
     if (e->n == qp_kept_most) {
-        drop(least_of(e));
+        drop(&e->first);
         qp_store(&e->n, e->n - 1);
     }
     qp_cell cell = take();
@@ -275,10 +274,11 @@ static bool keep(qprof_thread *th, endpoint *e, const qp_node_requests *r, uint6
                 .raw = r->begun,
                 .n_parts = 1};
     k->n_before = qp_steps_walk(th, r->first_step, put_step, &p);
-    k->sibling = e->first;
-    e->first = cell;
+    qp_cell *place = place_of(e, ticks_of(cell));
+    k->sibling = *place;
+    *place = cell;
     qp_store(&e->n, e->n + 1);
-    qp_store(&e->least, ticks_of(*least_of(e)));
+    qp_store(&e->least, ticks_of(e->first));
     qp_publish(&k->part.published, 1);
     return true;
 }
