@@ -44,6 +44,7 @@ function(qprof_library NAME RECORDER GROUND LINK_WORDS OBJCOPY_WORDS)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_whole.o)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${NAME}_engine.o)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+  list(REMOVE_ITEM flags --coverage -fprofile-arcs) # each program links the compiler's counters once
   # section groups are shared by name: a group of the host must not replace one of the library
   set(partial_words -Wl,--gc-sections -Wl,--gc-keep-exported -Wl,--force-group-allocation)
   add_custom_command(OUTPUT ${object}

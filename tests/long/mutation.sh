@@ -1,9 +1,9 @@
 #!/bin/sh
 # mutation.sh: changes of the event path that the unit and model tests do not notice, 95 % must be noticed
 #
-# mutation.sh [N [SEED]]: N changes, 200 if not said, drawn by a seed that is printed. The tests are built in
-# build/mutation from a copy of the sources. What survives is printed as FILE:LINE: BEFORE -> AFTER, and fails unless
-# tests/long/mutation/equivalent.txt has the line with its reason.
+# mutation.sh [N [SEED]]: N changes, 200 if not said, drawn by a seed that is printed. mutation.sh again: those that survived
+# the last time. The tests are built in build/mutation from a copy of the sources. What survives is printed as FILE:LINE:
+# BEFORE -> AFTER, and fails unless tests/long/mutation/equivalent.txt has the line with its reason.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/packages.sh

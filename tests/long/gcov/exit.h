@@ -3,6 +3,9 @@
 #ifndef TESTS_LONG_GCOV_EXIT_H
 #define TESTS_LONG_GCOV_EXIT_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -7,24 +7,23 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
-FILES = [
-    "include/qprof/inline.h",
-    "src/record/event/event.c",
-    "src/record/event/exit.c",
-    "src/record/event/fast.c",
-    "src/record/event/mount.c",
-    "src/record/tree/stack.c",
-    "src/record/tree/tree.c",
-]
-# Those that see most changes come first.
-TESTS = """qii_stack qii_time tokens embed qii_threads qii_blocks qii_data qii_life qii_methods memory triggers_areas
-triggers_lines triggers_names triggers_calls creators contexts clock_reads trace pairs charge events_list events_chain
-events_act events_check embed_stacks triggers_counters triggers_harm events_config events_random park model wide
-pc""".split()
+FILES = ["include/qprof/inline.h", "src/api/record_calls.c", "src/api/requests.c", "src/api/threads.c", "src/record/ring/trace_fast.h"]
+FILES += [f"src/record/event/{name}.c" for name in
+          "actions event exit fast life memory mount park request request_open token".split()]
+FILES += ["src/record/tree/stack.c", "src/record/tree/tree.c"]
+# Those that see most changes come first; what has noticed a change of a file is tried first at the next change of it.
+TESTS = """qii_stack qii_time tokens embed qii_threads qii_blocks qii_data qii_life qii_methods requests memory park
+triggers_areas triggers_lines triggers_names triggers_calls creators contexts clock_reads trace pairs charge cost
+events_list events_chain events_act events_check embed_stacks triggers_counters triggers_harm events_config
+events_random wide pc pc_waiting mount signals reentrancy transparency process fork memory limits threads apart
+sampling model signal_instructions sample_instructions""".split()
+ROOMS = "unit model threads reliability kill".split()
 REASONS = "tests/long/mutation/equivalent.txt"
 WORK = os.path.abspath("build/mutation")
-SECONDS = 100  # a change may make a test run for ever; none takes a fifth of it
+SURVIVORS = os.path.join(WORK, "survivors.txt")
+SECONDS = 10  # a change may make a test run for ever: this, and ten times as long as without a change
 
 SWAPS = [
     (r"==", "!="), (r"!=", "=="), (r"<=", "<"), (r">=", ">"), (r"(?<![<\-])<(?![<=])", "<="), (r"(?<![>\-])>(?![>=])", ">="),
@@ -75,13 +74,15 @@ def copy_sources():
             to = os.path.join(source, name)
             os.makedirs(os.path.dirname(to), exist_ok=True)
             shutil.copy2(name, to)
+    for name in FILES:  # what an earlier run has built last contains a change
+        os.utime(os.path.join(source, name))
     return source
 
 
 def programs():
     found = []
     for name in TESTS:
-        for room in ("unit", "model"):
+        for room in ROOMS:
             if os.path.exists(f"tests/{room}/test_{name}.c"):
                 found.append((room, name))
     return found
@@ -92,17 +93,18 @@ def build(targets):
     return subprocess.run(words + targets, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
-def run(room, name):
-    """Return whether the test passes."""
+def run(room, name, seconds):
+    """Return whether the test passes, within that time."""
     folder = os.path.join(WORK, "run")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     program = os.path.join(WORK, "build", "tests", f"test_{room}_{name}")
     environment = {k: v for k, v in os.environ.items() if k != "QPROF"} | {"QPROF_MODEL_EVENTS": "2000000"}
-    child = subprocess.Popen([program], cwd=folder, env=environment, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL, start_new_session=True)
+    with open(os.path.join(WORK, "log"), "w") as log:
+        child = subprocess.Popen([program], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
+                                 stderr=log, start_new_session=True)
     try:
-        return child.wait(SECONDS) == 0
+        return child.wait(seconds) == 0
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, 9)
         child.wait()
@@ -118,17 +120,19 @@ def key(change):
     return f"{change[0]}: {change[2]} -> {change[3]}"
 
 
-def judge(change, source, tests):
-    """Return the test that noticed the change, "compiler", or None."""
+def judge(change, source, tests, limits):
+    """Return the test that noticed the change, "compiler", or None. It becomes the first of the tests."""
     path = os.path.join(source, change[0])
     original = open(path).read()
     with open(path, "w") as file:
         file.write(change[4])
     try:
-        for room, name in tests:
+        for room, name in list(tests):
             if not build([f"test_{room}_{name}"]):
                 return "compiler"
-            if not run(room, name):
+            if not run(room, name, limits[room, name]):
+                tests.remove((room, name))
+                tests.insert(0, (room, name))
                 return f"{room}.{name}"
         return None
     finally:
@@ -137,7 +141,8 @@ def judge(change, source, tests):
 
 
 def main():
-    n, seed = int(sys.argv[1]), int(sys.argv[2])
+    again = open(SURVIVORS).read().splitlines() if sys.argv[1] == "again" else []
+    n, seed = (0, 0) if again else (int(sys.argv[1]), int(sys.argv[2]))
     source = copy_sources()
     fast = ["-G", "Ninja"] if shutil.which("ninja") else []
     subprocess.run(["cmake", "-S", source, "-B", os.path.join(WORK, "build"), *fast, "-DCMAKE_BUILD_TYPE=Debug",
@@ -146,15 +151,23 @@ def main():
     tests = programs()
     if not build([f"test_{room}_{name}" for room, name in tests]):
         sys.exit("mutation: the build failed")
+    limits = {}
     for room, name in tests:
-        if not run(room, name):
-            sys.exit(f"mutation: {room}.{name} fails without a change")
+        begun = time.monotonic()
+        if not run(room, name, 600):
+            sys.exit(f"mutation: {room}.{name} fails without a change: see build/mutation/log")
+        limits[room, name] = SECONDS + 10 * (time.monotonic() - begun)
+    tests_of = {path: list(tests) for path in FILES}
     every = [c for path in FILES for c in changes_of(path)]
-    drawn = random.Random(seed).sample(every, min(n, len(every)))
-    print(f"{len(every)} changes, {len(drawn)} of them drawn with seed {seed}", flush=True)
+    if again:
+        drawn = [c for c in every if key(c) in again]
+        print(f"{len(drawn)} changes that survived before", flush=True)
+    else:
+        drawn = random.Random(seed).sample(every, min(n, len(every)))
+        print(f"{len(every)} changes, {len(drawn)} of them drawn with seed {seed}", flush=True)
     equivalent, left, noticed, tried = reasons(), [], 0, 0
     for change in drawn:
-        by = judge(change, source, tests)
+        by = judge(change, source, tests_of[change[0]], limits)
         if by == "compiler":
             continue
         tried += 1
@@ -165,6 +178,8 @@ def main():
             mark = "equivalent" if key(change) in equivalent else "SURVIVED"
             print(f"{mark} {change[0]}:{change[1]}: {change[2]} -> {change[3]}", flush=True)
     unexplained = [c for c in left if key(c) not in equivalent]
+    with open(SURVIVORS, "w") as file:
+        file.writelines(key(c) + "\n" for c in unexplained)
     real = tried - (len(left) - len(unexplained))
     percent = 100 * noticed / max(real, 1)
     print(f"{tried} compiled, {noticed} noticed, {len(left) - len(unexplained)} equivalent, "
