@@ -31,6 +31,9 @@ static void assert_depth(const host *h)
     const qp_finding *f = &qp_recorder_head()->findings[QP_HOST_wrong_depth];
     if (f->count)
         fail_msg("seed %u: %u calls are open, found %u", h->seed, h->depth, (unsigned)f->found);
+    if (h->depth <= h->stored) /* there is room for all */
+        assert_int_equal(h->th->pulse->n_deep, 0);
+    assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
 }
 
 static uintptr_t id_of(unsigned depth)
@@ -63,6 +66,13 @@ static void leave_to(host *h, unsigned depth)
     h->depth = depth;
 }
 
+/* An error was caught in the call on top, which continues. */
+static void stay(host *h)
+{
+    if (h->has_tokens)
+        qprof_token_unwind(h->th, h->tokens[h->depth]);
+}
+
 /* Of the frames that are only counted, an exit by a stack id ends one; a token names each of them. */
 static void leave_several(host *h)
 {
@@ -90,6 +100,7 @@ static void walk(host *h)
             leave_to(h, h->depth - 1);
         else
             leave_several(h);
+        stay(h);
         assert_depth(h);
     }
 }
