@@ -328,6 +328,23 @@ static void a_long_request_loses_its_first_part(void **state)
     assert_memory_equal(calls(p->m, 0, true), "a 0+2000 .f 1784+216 ..g", 24);
 }
 
+/* All of the calls that are open where the known part begins. */
+static void open_calls_of_a_cut_begin_are_known(void **state)
+{
+    play_ctx *p = play_start(state, "-time=exact -slowest=1 -memory-limit=1M");
+    begin("a");
+    play(p, "f( g( h( f(");
+    for (int i = 0; i < 1000; i++)
+        play(p, "g( 1 )");
+    play(p, ") ) ) )");
+    qprof_request_end(0);
+    play_end(p);
+    /* a and its four calls, 2,000 steps of g, four ends: 2,009; the eighth chunk has 2009 - 7 * 255 */
+    assert_int_equal(kept(p->m, 0).n_before, 6 * 255);
+    static const char begun[] = "a .f ..g ...h ....f .....g .....g";
+    assert_memory_equal(calls(p->m, 0, false), begun, strlen(begun));
+}
+
 /* Each takes a part, of 32. */
 static void requests_without_room_are_counted(void **state)
 {
@@ -593,6 +610,7 @@ int main(void)
         PLAY_TEST(steps_of_tokens_in_line_are_the_same),
         PLAY_TEST(steps_of_stack_ids_in_line_are_the_same),
         PLAY_TEST(a_long_request_loses_its_first_part),
+        PLAY_TEST(open_calls_of_a_cut_begin_are_known),
         PLAY_TEST(requests_without_room_are_counted),
         PLAY_TEST(earlier_windows_give_way),
         PLAY_TEST(a_clear_forgets_what_was_kept),

@@ -12,6 +12,7 @@ typedef struct {
     const qp_model_private *own;
     qp_buf calls; /* qp_kept_call */
     qp_buf open;  /* uint32_t: their numbers */
+    qp_buf next;  /* uint32_t: nodes of calls that begin at once, the innermost first */
     uint64_t begun_raw, raw;
     uint32_t path; /* node; of the request's caller, before its begin */
 } player;
@@ -68,13 +69,16 @@ static void go_to(player *p, uint32_t path)
         }
     for (; n && p->open.n > 1; n--)
         leave(p);
-    for (p->path = common; p->path != path && !p->calls.failed && !p->open.failed;) {
-        uint32_t next = path;
-        while (nodes[next].parent != p->path)
-            next = nodes[next].parent;
-        enter(p, nodes[next].method);
-        p->path = next;
+    p->next.n = 0;
+    for (uint32_t at = path; at != common; at = nodes[at].parent) {
+        uint32_t *node = qp_buf_add(&p->next);
+        if (!node)
+            return;
+        *node = at;
     }
+    for (size_t i = p->next.n; i--;)
+        enter(p, nodes[((const uint32_t *)p->next.items)[i]].method);
+    p->path = path;
 }
 
 static void play(player *p, const qp_model_step *step)
@@ -99,20 +103,24 @@ static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kep
     player p = {.own = own,
                 .calls = QP_BUF(qp_kept_call),
                 .open = QP_BUF(uint32_t),
+                .next = QP_BUF(uint32_t),
                 .begun_raw = k->at->begun_raw,
                 .raw = k->at->begun_raw,
                 .path = own->nodes[k->node].parent};
     bool is_good = qp_load_kept_steps(own, k, &steps, &n_steps);
     go_to(&p, k->node);
-    for (size_t i = 0; is_good && i < n_steps; i++) {
+    /* a step begins one call; where some are missing, those of a path: more are in no file of the recorder */
+    const uint64_t most = 2 * (uint64_t)n_steps + own->model.n_nodes;
+    for (size_t i = 0; is_good && i < n_steps && p.calls.n <= most; i++) {
         play(&p, &steps[i]);
-        is_good = !p.calls.failed && !p.open.failed;
+        is_good = !p.calls.failed && !p.open.failed && !p.next.failed;
     }
     p.raw = k->at->ended_raw > p.raw ? k->at->ended_raw : p.raw;
     while (is_good && p.open.n)
         leave(&p);
     qp_free(steps);
     qp_free(p.open.items);
+    qp_free(p.next.items);
     *out = qp_buf_take(&p.calls, n);
     return is_good && *out;
 }
