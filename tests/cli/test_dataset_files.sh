@@ -119,6 +119,9 @@ claim "the summary too" lines 0 "^main " cat run.0.qs.T2
 claim "has its functions" lines 1 "^other " cat run.0.qs.T2
 claim "the dataset has both" same "main other" \
     "$(qprof report --format=json run.0.qprof | jq -r '[.methods[].name] | sort | join(" ")')"
+play "-write-export-file -save-thread-data=stack" 'main(' ')' thread '#0*1' thread 'other(' 5 ')'
+claim "but not of a thread that called nothing, as in the list of threads" same "run.0.qprof run.0.qx.T1 run.0.qx.T3" "$(files)"
+claim "which has the same two" same "1 3" "$(qprof report --threads run.0.qprof | awk '$1 ~ /^[0-9]+$/ { print $1 }' | xargs)"
 play "-write-export-file -save-thread-data=composite" 'main(' ')' thread 'other(' 5 ')'
 claim "composite is the default" same "run.0.qprof run.0.qx" "$(files)"
 play "-save-thread-data=no" 'main(' ')'

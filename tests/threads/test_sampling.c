@@ -217,13 +217,15 @@ static void *wait_for_samples(void *unused)
 }
 
 /* No timer expires before its time, so the mean of their intervals is what was asked for or more,
- * however many there are. */
+ * however many there are. The intervals of one timer do not overlap: those of all timers take at most the
+ * time that has passed, once for each. */
 static void the_measured_interval_is_that_of_one_timer(void **state)
 {
     play_ctx *p = *state;
     pthread_t threads[N_OS_THREADS];
     qprof_PcTotals t = {0};
     must_stop = 0;
+    uint64_t begin = qp_clock_monotonic();
     play_begin(p, "-collect=samples '-pc=REAL 2000' -pc-signal=yes");
     for (int i = 0; i < 2; i++)
         methods[i] = play_method(p, i ? "inner" : "outer");
@@ -231,6 +233,9 @@ static void the_measured_interval_is_that_of_one_timer(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, wait_for_samples, NULL), 0);
     while (t.occurred < 200)
         assert_int_equal(qprof_pc_totals(&t), 0); /* while it runs */
+    uint64_t passed_us = (qp_clock_monotonic() - begin) / 1000;
+    /* this thread has a timer if it has an event */
+    assert_true(t.measured * t.occurred <= (N_OS_THREADS + 1) * passed_us);
     __atomic_store_n(&must_stop, 1, __ATOMIC_RELAXED);
     for (int i = 0; i < N_OS_THREADS; i++)
         pthread_join(threads[i], NULL);

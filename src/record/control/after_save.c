@@ -180,6 +180,16 @@ static bool name_file(unsigned kind, const qp_saved *saved, const char *given, c
            fail(kind, saved->path, "file name too long");
 }
 
+/* Is there a thread of this number that called nothing? */
+static bool is_idle(uint32_t number)
+{
+    const qp_thread_record *r;
+    for (uint32_t i = 0; (r = qp_walk_records(&i, false)) != NULL;)
+        if (r->ordinal == number)
+            return !qp_save_has_calls(r);
+    return false;
+}
+
 static void write_threads(unsigned kind, const qp_saved *saved, const char *given)
 {
     char number[16];
@@ -187,6 +197,8 @@ static void write_threads(unsigned kind, const qp_saved *saved, const char *give
     if (!name_file(kind, saved, given, name))
         return;
     for (uint32_t i = 1; i <= saved->n_threads; i++) {
+        if (is_idle(i))
+            continue;
         snprintf(number, sizeof number, "%u", i);
         if (snprintf(path, sizeof path, "%s.T%s", name, number) >= (int)sizeof path)
             fail(kind, name, "file name too long");

@@ -97,6 +97,9 @@ bool qp_data_change(qp_data_change_kind kind, const char *file, const char *labe
 /* Was anything recorded since the start or the last clear, or annotated? */
 bool qp_save_has_data(void);
 
+/* The same of one thread, without counts of blocks. */
+bool qp_save_has_calls(const qp_thread_record *r);
+
 /* Write the profile as it is. @param path  expanded; an existing name gets .1 to .999 appended,
  * and path is changed to the name that was used. @return 0 or QPROF_E_IO, and then nothing is
  * left */

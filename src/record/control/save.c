@@ -83,6 +83,12 @@ static bool has_open_call(const qp_thread_record *r)
     return qp_load(&n->parent) != 0;
 }
 
+bool qp_save_has_calls(const qp_thread_record *r)
+{
+    bool counts_times = true;
+    return !qp_walk_nodes(r, has_no_calls, &counts_times);
+}
+
 bool qp_save_has_data(void)
 {
     const uint64_t *losses = qp_recorder_head()->diagnostics;
