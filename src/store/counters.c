@@ -42,14 +42,15 @@ static bool read_block(qp_cursor *c, qp_merge_counters *b, const qp_store_places
 /* @param values  room for those of a block @return false: not valid, or no memory */
 static bool read_values(qp_cursor *c, qp_merge_counters *b, qp_buf *values)
 {
-    values->n = 0;
-    uint64_t *to = b->n_values <= (size_t)(c->end - c->at)
-                       ? qp_buf_add_many(values, b->n_values + 1ul)
-                       : NULL;
-    for (uint32_t k = 0; to && k < b->n_values; k++)
+    if (b->n_values > (size_t)(c->end - c->at))
+        return false;
+    if (values->n <= b->n_values && !qp_buf_add_many(values, b->n_values + 1ul - values->n))
+        return false;
+    uint64_t *to = values->items;
+    for (uint32_t k = 0; k < b->n_values; k++)
         to[k] = qp_pack_take(c);
     b->values = to;
-    return to && !c->is_bad;
+    return !c->is_bad;
 }
 
 bool qp_counters_add(const void *bytes, size_t n_bytes, const qp_store_places *places,

@@ -87,6 +87,7 @@ typedef struct {
     uint64_t *columns[QP_PATH_COLUMNS]; /* [n_paths] each; NULL: nothing to add */
     /* memory that the next one uses again */
     qp_buf method_room, path_room, column_rooms[QP_PATH_COLUMNS], bytes;
+    size_t n_bytes; /* that were unpacked */
     ZSTD_DCtx *unpacker;
 } qp_segment;
 
@@ -102,7 +103,7 @@ bool qp_segment_unpack(qp_segment *x, const void *packed, size_t n_packed);
  * @param out  an empty buffer of bytes @return false: no memory */
 bool qp_segment_write(const qp_merge *one, const uint32_t *methods, const uint32_t *paths,
                       qp_buf *out);
-/* Read x->bytes. @param n_methods, n_paths  of the store @return false: damaged, or no memory */
+/* Read x->bytes: x->n_bytes of them. @param n_methods, n_paths  of the store @return false: damaged, or no memory */
 bool qp_segment_read(qp_segment *x, size_t n_methods, size_t n_paths);
 
 /* Hits and skips, and self time, of all paths. */

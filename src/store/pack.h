@@ -40,6 +40,11 @@ static inline uint64_t qp_pack_take(qp_cursor *c)
     uint64_t n = 0;
     if (c->at < c->end && *c->at < 0x80)
         return *c->at++;
+    if (c->end - c->at > 1 && c->at[1] < 0x80) { /* most of the others */
+        n = (uint64_t)(c->at[0] & 0x7F) | (uint64_t)c->at[1] << 7;
+        c->at += 2;
+        return n;
+    }
     size_t n_bytes = c->is_bad ? 0 : qp_unpack_varint(c->at, (size_t)(c->end - c->at), &n);
     c->is_bad |= !n_bytes;
     c->at += n_bytes;

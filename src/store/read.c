@@ -171,7 +171,7 @@ static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *
     else if (!is_good)
         qp_store_fail(x->s, error);
     else if (column == COUNTERS && sqlite3_column_type(x->row, column) == SQLITE_NULL)
-        x->segment.bytes.n = 0;
+        x->segment.n_bytes = 0;
     else if (!qp_segment_unpack(&x->segment, sqlite3_column_blob(x->row, column),
                                 (size_t)sqlite3_column_bytes(x->row, column)))
         is_good = fail_profile(p, "damaged", error);
@@ -194,7 +194,7 @@ static qp_model *read_records(reading *x, const qp_store_profile *p, qp_error *e
     if (!unpack(x, p, RECORDS, error))
         return NULL;
     const qp_load_status status =
-        qp_model_load_bytes(x->segment.bytes.items, x->segment.bytes.n, NULL, &m, error);
+        qp_model_load_bytes(x->segment.bytes.items, x->segment.n_bytes, NULL, &m, error);
     if (status == QP_LOAD_CLEAN)
         return m;
     fail_profile(p, status == QP_LOAD_SALVAGED ? m->losses[0] : error->text, error);
@@ -210,8 +210,8 @@ static bool read_counters(reading *x, const qp_store_profile *p, qp_merge *sum, 
                                     .n_methods = x->names->methods.n,
                                     .n_paths = x->names->paths.n};
     return unpack(x, p, COUNTERS, error) &&
-           (!x->segment.bytes.n ||
-            qp_counters_add(x->segment.bytes.items, x->segment.bytes.n, &places, sum) ||
+           (!x->segment.n_bytes ||
+            qp_counters_add(x->segment.bytes.items, x->segment.n_bytes, &places, sum) ||
             fail_profile(p, "its counters are damaged", error));
 }
 

@@ -15,6 +15,13 @@
 
 enum { LEVEL = 7, UNPACKED_MOST = 1 << 30 };
 
+/* @return room for n items, whose contents mean nothing; NULL: no memory */
+static void *room_for(qp_buf *b, size_t n)
+{
+    n = n ? n : 1;
+    return b->n >= n || qp_buf_add_many(b, n - b->n) ? b->items : NULL;
+}
+
 /* ---- packing ------------------------------------------------------------------------------- */
 
 bool qp_segment_pack(const void *bytes, size_t n_bytes, qp_buf *out)
@@ -34,11 +41,11 @@ bool qp_segment_pack(const void *bytes, size_t n_bytes, qp_buf *out)
 bool qp_segment_unpack(qp_segment *x, const void *packed, size_t n_packed)
 {
     const unsigned long long n = packed ? ZSTD_getFrameContentSize(packed, n_packed) : 0;
-    x->bytes.n = 0;
     if (n == 0 || n > UNPACKED_MOST) /* what is unknown or damaged is even larger */
         return false;
     x->unpacker = x->unpacker ? x->unpacker : ZSTD_createDCtx();
-    void *to = x->unpacker ? qp_buf_add_many(&x->bytes, (size_t)n) : NULL;
+    void *to = x->unpacker ? room_for(&x->bytes, (size_t)n) : NULL;
+    x->n_bytes = (size_t)n;
     return to && ZSTD_decompressDCtx(x->unpacker, to, (size_t)n, packed, n_packed) == n;
 }
 
@@ -142,13 +149,6 @@ bool qp_segment_write(const qp_merge *one, const uint32_t *methods, const uint32
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* @return room for n items; NULL: no memory */
-static void *room_for(qp_buf *b, size_t n)
-{
-    b->n = 0;
-    return qp_buf_add_many(b, n ? n : 1);
-}
-
 static bool read_methods(qp_segment *x, qp_cursor *c, size_t n_methods)
 {
     uint64_t last = 0;
@@ -201,7 +201,7 @@ static void restore(qp_segment *x)
 bool qp_segment_read(qp_segment *x, size_t n_methods, size_t n_paths)
 {
     qp_cursor c = {.at = x->bytes.items};
-    c.end = c.at + x->bytes.n;
+    c.end = c.at + x->n_bytes;
     const uint64_t mode = qp_pack_take(&c);
     c.is_bad |= mode > QP_TIME_NONE;
     x->mode = (qp_time_mode)mode;
@@ -217,6 +217,8 @@ bool qp_segment_read(qp_segment *x, size_t n_methods, size_t n_paths)
         is_good = x->columns[k] || !(is_there || is_needed);
         if (is_good && is_there)
             read_column(x->columns[k], x->n_paths, &c);
+        else if (is_good && is_needed)
+            memset(x->columns[k], 0, x->n_paths * sizeof *x->columns[k]);
         is_good = is_good && !c.is_bad;
     }
     if (is_good && is_exact)

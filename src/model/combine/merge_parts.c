@@ -121,10 +121,12 @@ bool qp_merge_counters_add(qp_merge *s, const qp_merge_counters *c)
         qp_merge_block_of(s, thread, c->method, (qp_merge_kind)c->kind, c->n_values);
     if (!to || to->n_values != c->n_values)
         return false;
-    for (size_t k = 0; k < c->n_values; k++)
-        to->values[k] = c->kind == QP_MERGE_TIMES && k >= 2 * (size_t)n_lines
-                            ? to->values[k] | c->values[k]
-                            : qp_sum(to->values[k], c->values[k]);
+    const size_t n_times = 2 * (size_t)n_lines,
+                 n = c->kind == QP_MERGE_TIMES && n_times < c->n_values ? n_times : c->n_values;
+    for (size_t k = 0; k < n; k++)
+        to->values[k] = qp_sum(to->values[k], c->values[k]);
+    for (size_t k = n; k < c->n_values; k++)
+        to->values[k] |= c->values[k];
     return true;
 }
 
