@@ -94,6 +94,10 @@ check "$(values type 11)" = "int string table"
 check "$(values comment 9,12 | tr ' ' '_')" = "0,Return_Value_1,who_2,"
 check "$(qprof trace dump --format=json --sort=type values.qprof | jq -sc '[.[:4][].type]')" = '["int","string","table",null]'
 
+QPROF="-output=apart.qprof -collect=profile,trace -config=values.conf" ./score 'f(' '=1:a:x:z' '=2:b:y:c' 'g(' ')' ')'
+numbers_by() { qprof trace dump --format=json --sort="$1" apart.qprof | jq -sc '[.[]|select(.op=="value").number]'; }
+check "$(numbers_by type) $(numbers_by comment)" = "[1,2] [2,1]"
+
 about "sorted records without a comment have none"
 long=$(printf %79s '' | tr ' ' x)
 QPROF="-output=long.qprof -collect=profile,trace -config=values.conf" ./score "=1:string:$long" 'f(' ')' \
