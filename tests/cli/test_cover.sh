@@ -159,6 +159,9 @@ claim "a source that is not in it" says 'no source nowhere.lua' qprof cover anno
 cover far.qprof 'f^(' '#2*1' ')'
 claim "a line far after the end of the source" same '2147483647' "$(qprof cover annotate far.qprof | awk 'END { print $3 }')"
 claim "for luacov it is not there" same '2:score.src 0 0  ' "$(qprof cover export --to=luacov far.qprof | tr '\n' ' ')"
+QPROF="-output=both.qprof" ./score 'f^(' '#2*5' ')' 'g^(' '#2*2' ')'
+count_of_both() { qprof cover annotate "$@" both.qprof 2>/dev/null | awk '$3 == 2147483647 { print $2 }'; }
+claim "a line of two blocks has the larger count, or the sum of both" same "5 7" "$(count_of_both) $(count_of_both --sum)"
 
 # ---- check ---------------------------------------------------------------------------------------
 printf '# what we want\nlines 44\n\nfunctions 60%% # nearly\nfile *.src lines 40\n' >coverage.thresholds
