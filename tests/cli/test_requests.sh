@@ -88,9 +88,13 @@ $(qprof requests --show=1 slow.qprof)
 END
 claim "... in CSV" same 6 "$(qprof requests --show=1 --format=csv slow.qprof | wc -l)"
 claim "an unknown number" says 'not a number from 1 to 3' qprof requests --show=4 slow.qprof
+echo 'require("qlua").request("x", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tostring, 1)' >hex.lua
+QPROF='-output=hex.qprof -slowest=2' "$QPROF_BIN/qlua" hex.lua
+claim "... whose digits may be capitals" same x "$(qprof requests --trace-id=0AF7651916CD43DD8448EB211C80319C --format=json hex.qprof |
+    jq -r '.calls[0].function')"
 claim "an unknown trace" says 'no kept request has it' qprof requests --trace-id=00 slow.qprof
 claim "none was kept" says 'no request was kept whole' qprof requests --show=1 run.qprof
-claim "... as the list says" grep -q 'record with -slowest' <<END
+claim "... as the list says" grep -q 'record with -slowest=8/60s, for example. Profiles that were merged have none' <<END
 $(qprof requests --slowest run.qprof)
 END
 claim "the endpoints lead there" grep -q '^3 of them were kept whole: qprof requests --slowest$' <<END

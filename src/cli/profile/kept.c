@@ -280,8 +280,10 @@ static bool print_list(const qp_cli *cli, const void *data)
     const document *d = data;
     qp_header_text(&cli->screen, d->about.m, cli->path, false);
     if (!d->n) {
-        qp_out_text(cli->screen.out,
-                    "No request was kept whole: record with -slowest=8/60s, for example.\n");
+        qp_out_text(
+            cli->screen.out,
+            "No request was kept whole: record with -slowest=8/60s, for example. Profiles that "
+            "were merged have none.\n");
         return true;
     }
     bool has_missing = false;
@@ -444,7 +446,7 @@ static const row *find(const qp_cli *cli, const document *d)
     if (!a->trace_id && a->shown >= 1 && a->shown <= d->n)
         return &d->all[a->shown - 1];
     for (size_t i = 0; a->trace_id && i < d->n; i++)
-        if (strcmp(d->all[i].trace, a->trace_id) == 0)
+        if (strcasecmp(d->all[i].trace, a->trace_id) == 0)
             return &d->all[i];
     if (!d->n)
         qp_cli_fail(cli, "%s: no request was kept whole (record with -slowest)", cli->path);

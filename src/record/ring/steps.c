@@ -190,6 +190,17 @@ void qp_steps_close(qprof_thread *th)
         cut(th);
 }
 
+/* Is a path in the innermost request? The last step's was. Usually one call was entered or left since then: the
+ * way up to the request, which may be long, is walked only where the stack was changed otherwise. */
+static bool is_inside(const qprof_thread *th, const qp_steps *s, qp_cell path)
+{
+    const qp_cell caller = qp_node_at(th, path)->parent;
+    qp_cell at = (qp_cell)(s->at[-1] >> 6);
+    while (at > caller && at != path && at != s->open)
+        at = qp_node_at(th, at)->parent;
+    return at == path || at == caller || is_at_or_below(th, path, s->open);
+}
+
 void qp_steps_note(qprof_thread *th, const qprof_frame *top)
 {
     qp_steps *s = qp_steps_of(th);
@@ -201,7 +212,7 @@ void qp_steps_note(qprof_thread *th, const qprof_frame *top)
     if (s->off)
         put(s, s->off, QP_STEP_OFF);
     s->off = 0;
-    while (s->open && !is_at_or_below(th, path, s->open))
+    while (s->open && !is_inside(th, s, path))
         cut(th);
     if (s->open)
         put(s, th->pulse->last + offset, (uint64_t)path << 6);
