@@ -350,7 +350,7 @@ static void requests_without_room_are_counted(void **state)
 {
     play_ctx *p = play_start(state, "-time=exact -slowest=1 -memory-limit=1M");
     for (int i = 0; i < 40; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "e%d", i);
         request(p, name, 1 + i);
     }
