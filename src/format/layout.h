@@ -14,8 +14,9 @@
 #include <string.h>
 
 enum {
-    QP_MAJOR = 2, /* a reader refuses another one */
-    QP_MINOR = 2, /* a reader accepts any */
+    QP_MAJOR = 2,     /* a reader refuses another one */
+    QP_MAJOR_CUT = 3, /* of a cut of a spool: two states, the later one first */
+    QP_MINOR = 2,     /* a reader accepts any */
     QP_CELL = 64,
     QP_HEAD_CELLS = 64,
     QP_HEAD_BYTES = QP_HEAD_CELLS * QP_CELL,
@@ -166,13 +167,16 @@ typedef struct {
     qp_ref pc_pattern;   /* text; 0: every stack counts */
     uint32_t pc_kind;    /* qp_pc_kind */
     qp_ref trace_file;   /* text: the file that its trace began in; 0: none */
-    uint32_t reserved1;
+    qp_ref
+        spool; /* text: the last cut of -spool; of a cut: the live file; of minor 2, as cut */
     uint64_t pc_reached;    /* ns of CPU time for each interrupt; 0: as long as passes took */
     uint64_t coarse_period; /* adaptive: ticks that one of the coarse clock represents */
     /* as cost_inside: what a call whose events are out of line costs the host; native code, more */
     uint64_t cost_host, cost_native;
-    uint64_t watch_ns; /* CPU time of the recorder's threads that look at the others */
-    uint64_t reserved[15];
+    uint64_t watch_ns;      /* CPU time of the recorder's threads that look at the others */
+    uint32_t cut;           /* number of this cut of a spool, from 1; 0: none; of minor 2 */
+    uint32_t spool_dropped; /* profiles removed because of -spool-limit; the same */
+    uint64_t reserved[14];
     /* 504: texts */
     qp_ref script, arguments; /* what the host executes; words as a shell reads them */
     qp_ref folder;            /* the working directory at the start */
@@ -352,6 +356,9 @@ typedef struct {
     uint8_t shift, next_shift;
     uint8_t reserved[6];
 } qp_node_timing;
+
+/* Timed calls from which the mean is better than each for its own block. */
+enum { QP_TIMING_KNOWN = 8 };
 
 /* The time with callees of a path with -time=adaptive: the estimate, and the variance of what was
  * drawn; 0: it is exact. */

@@ -144,7 +144,17 @@ static qp_parse store_text(qp_options *o, qp_option which, const char *value, qp
     return QP_PARSE_OK;
 }
 
-static bool parse_number(const char *text, bool is_size, uint64_t *out)
+/* What a letter after a number multiplies it by; 0: unknown. */
+static uint64_t unit_of(char letter, qp_option_kind kind)
+{
+    static const uint32_t units[] = {1 << 10, 1 << 20, 1 << 30, 1, 60, 3600, 86400};
+    static const char letters[] = "kmgsmhd";
+    unsigned from = kind == QP_OPTION_TIME ? 3 : 0;
+    const char *at = kind == QP_OPTION_NUMBER ? NULL : strchr(letters + from, letter);
+    return at && (from || at < letters + 3) ? units[at - letters] : 0;
+}
+
+static bool parse_number(const char *text, qp_option_kind kind, uint64_t *out)
 {
     uint64_t value = 0;
     if (*text < '0' || *text > '9')
@@ -155,31 +165,28 @@ static bool parse_number(const char *text, bool is_size, uint64_t *out)
             return false;
         value = value * 10 + digit;
     }
-    unsigned shift = 0;
-    if (is_size && *text) {
-        char unit = lower(*text++);
-        shift = unit == 'k' ? 10 : unit == 'm' ? 20 : unit == 'g' ? 30 : 64;
-    }
-    if (*text || shift == 64 || (shift && value > UINT64_MAX >> shift))
+    uint64_t unit = *text ? unit_of(lower(*text++), kind) : 1;
+    if (*text || !unit || value > UINT64_MAX / unit)
         return false;
-    *out = value << shift;
+    *out = value * unit;
     return true;
 }
 
-/* SIZE out of its range is refused, NUMBER is moved into it. */
+/* SIZE or TIME out of its range is refused, NUMBER is moved into it. */
 static qp_parse store_number(qp_options *o, qp_option which, const char *value,
                              const qp_option_events *events, qp_error *e)
 {
     const qp_option_spec *spec = &qp_option_table[which];
     const char *choices = qp_option_values(which);
-    bool is_size = spec->kind == QP_OPTION_SIZE;
+    bool is_size = spec->kind != QP_OPTION_NUMBER;
     char low_text[24];
     uint64_t number, low = 0, high = 0;
     const char *dots = strstr(choices, "..");
     snprintf(low_text, sizeof low_text, "%.*s", (int)(dots - choices), choices);
-    parse_number(low_text, true, &low);
-    parse_number(dots + 2, true, &high);
-    if (!parse_number(value, is_size, &number) || (is_size && (number < low || number > high)))
+    parse_number(low_text, spec->kind, &low);
+    parse_number(dots + 2, spec->kind, &high);
+    if (!parse_number(value, spec->kind, &number) ||
+        (is_size && (number < low || number > high)))
         return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not a number in %s", spec->name,
                             value, choices);
     if (number < low || number > high) {
@@ -260,6 +267,7 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
         return QP_PARSE_OK;
     case QP_OPTION_NUMBER:
     case QP_OPTION_SIZE:
+    case QP_OPTION_TIME:
         return store_number(o, which, value, events, e);
     case QP_OPTION_WORD:
         if (!has_value && !spec->initial[0]) { /* -cover: the first of its words */
@@ -380,6 +388,7 @@ static void print_value(const qp_options *o, qp_option which, char *out, size_t 
         break;
     case QP_OPTION_NUMBER:
     case QP_OPTION_SIZE:
+    case QP_OPTION_TIME:
         snprintf(out, n_bytes, "%llu", (unsigned long long)o->number[which]);
         break;
     case QP_OPTION_TEXT:

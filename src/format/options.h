@@ -160,6 +160,14 @@
       "a file")                                                                                \
     X(clear_on_save, "clear-on-save", BOOL, "no", "",                                          \
       "clearing of the figures after each save")                                               \
+    X(spool, "spool", TEXT, "", "FOLDER",                                                      \
+      "folder for a profile of each interval, which qprof push empties; conversions as in "    \
+      "-filename-prefix")                                                                      \
+    X(spool_every, "spool-every", TIME, "60s", "0..7d",                                        \
+      "interval of -spool; 0: a profile of each save, and of the end")                         \
+    X(spool_limit, "spool-limit", SIZE, "256M", "64K..1024G",                                  \
+      "disk space for the profiles of a service in the folder of -spool; beyond it the "       \
+      "oldest are removed")                                                                    \
     X(follow_child_processes, "follow-child-processes", BOOL, "no", "",                        \
       "recording of forked children, each into a file of its own")                             \
     X(perf_map, "perf-map", BOOL, "no", "",                                                    \
@@ -226,6 +234,7 @@ typedef enum {
     QP_OPTION_BOOL,
     QP_OPTION_NUMBER,
     QP_OPTION_SIZE, /* bytes; K, M, G may follow */
+    QP_OPTION_TIME, /* seconds; s, m, h, d may follow */
     QP_OPTION_WORD,
     QP_OPTION_SET /* some of the words, separated by ',' */
 } qp_option_kind;

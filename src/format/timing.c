@@ -1,10 +1,6 @@
 /* timing.c: the estimate of a path's time from the calls that -time=adaptive timed. */
 #include "format/layout.h"
 
-enum {
-    N_KNOWN = 8
-}; /* timed calls from which the mean is better than each for its own block */
-
 /* Without a record all blocks are of 2^k calls. */
 static qp_path_time light_time(const qp_node *n)
 {
@@ -22,7 +18,7 @@ qp_path_time qp_path_time_of(const qp_node *n, const qp_node_timing *t, uint64_t
     if (!t)
         return light_time(n);
     double scale = 1, covered = (double)t->covered;
-    if (t->n_timed >= N_KNOWN && t->covered)
+    if (t->n_timed >= QP_TIMING_KNOWN && t->covered)
         scale = (double)n_calls / covered; /* the last block may not be over, or not begun */
     double variance = 1 + 1024 * (double)t->variance;
     return (qp_path_time){(double)n->self * scale + (double)t->beyond,

@@ -23,7 +23,7 @@ static void take_label(char to[QP_LABELS_BYTES], const char *labels, const char 
 }
 
 /* A run is known by the random number of its file, or by the hash of it where the tool wrote it. What it
- * recorded between two clears grows: a later state holds an earlier one. */
+ * recorded between two clears, or two cuts of its spool, grows: a later state holds an earlier one. */
 static void describe(qp_store_row *d, const qp_model *m, const char *file)
 {
     const qp_head *h = qp_image_head(&m->own->image);
@@ -31,7 +31,7 @@ static void describe(qp_store_row *d, const qp_model *m, const char *file)
     *d = (qp_store_row){.file = file,
                         .nonce = h->nonce,
                         .started_at = run->started_at,
-                        .clears = h->clear_count,
+                        .clears = (uint64_t)h->cut << 32 | h->clear_count,
                         .dataset = run->dataset,
                         .ended_at = run->ended_at,
                         .labels = run->labels,

@@ -48,6 +48,8 @@ static bool begin(host *d, const uint8_t *head)
     o.answer_blocks = head[2] & 1 ? -1 : head[2] % 32;
     d->ids = head[3] % N_ID_POLICIES;
     d->is_inline = head[4] & 1;
+    d->is_spool = (head[4] & 6) == 6;
+    o.clears_on_save |= d->is_spool;
     d->vt = host_vt(0);
     d->was_stopped = !o.records;
     host_answer_blocks = o.answer_blocks;
@@ -56,9 +58,10 @@ static bool begin(host *d, const uint8_t *head)
     qprof_set_clock(host_clock);
     snprintf(options, sizeof options,
              "-output=run%%n.qprof -time=%s -unknown-exit=%s -record-data=%s"
-             " -clear-on-save=%s",
+             " -clear-on-save=%s -program-name=run %s",
              modes[d->mode], o.ignores_unknown_exits ? "ignore" : "unroll",
-             o.records ? "yes" : "no", o.clears_on_save ? "yes" : "no");
+             o.records ? "yes" : "no", o.clears_on_save ? "yes" : "no",
+             d->is_spool ? "-spool=. -spool-every=0" : "");
     qprof_InitInfo info = {0, options, head[2] & 2 ? NULL : host_answer, o.is_virtual};
     if (head[2] & 2)
         d->n.o.answer_blocks = -1;
@@ -86,9 +89,9 @@ static void end(host *d)
     qprof_shutdown();
     naive_pass_current(&d->n);
     bool is_same = !*d->result->difference;
-    char name[32];
+    char name[64];
     bool is_written = host_triggers_dataset(name, sizeof name);
-    if (is_same && (d->n.has_data || (is_written && d->n.may_have_data)))
+    if (is_same && (d->n.has_data || (is_written && (d->n.may_have_data || d->is_spool))))
         host_compare(d, name);
     else if (is_same && is_written && !qprof_diagnostic("no_events"))
         snprintf(d->result->difference, DRIVER_TEXT, "a run without data left a file");

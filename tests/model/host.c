@@ -131,7 +131,7 @@ comparison host_comparison(host *d)
     if (d->mode == RUN_ADAPTIVE)
         depth_of = is_complete && !d->was_cleared ? COMPARE_FIRST : COMPARE_CALLS;
     return (comparison){depth_of,
-                        d->mode == RUN_EXACT || d->mode == RUN_COUNTS,
+                        (d->mode == RUN_EXACT || d->mode == RUN_COUNTS) && !d->is_spool,
                         is_complete,
                         0,
                         d->result->difference,

@@ -34,6 +34,7 @@ typedef struct {
     qprof_thread *handle; /* of the thread that runs; NULL: to be asked for */
     unsigned n_snapshots, n_results;
     bool has_triggers;
+    bool is_spool; /* a save is a cut, which also clears */
     uint64_t trigger_seed;
     void *triggers[NAIVE_TRIGGERS]; /* the recorder's objects, as in n.rules */
 } host;

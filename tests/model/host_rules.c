@@ -195,25 +195,28 @@ bool host_triggers_dataset(char *name, size_t n_bytes)
     long least = -1;
     if (glob("run*.qprof", 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
-            long number = strtol(found.gl_pathv[i] + 3, NULL, 10);
-            least = least < 0 || number < least ? number : least;
+            const char *own = found.gl_pathv[i] + 3, *cut = own + sizeof ".0123456789abcdef";
+            long number = strtol(*own == '.' ? cut : own, NULL, 10);
+            if (least >= 0 && number >= least)
+                continue;
+            least = number;
+            snprintf(name, n_bytes, "%s", found.gl_pathv[i]);
         }
         globfree(&found);
     }
-    snprintf(name, n_bytes, "run%ld.qprof", least);
     return least >= 0;
 }
 
 void host_triggers_results(void *host_of_it)
 {
     host *d = host_of_it;
-    char name[32];
+    char name[64];
     bool is_written = host_triggers_dataset(name, sizeof name);
     if (*d->result->difference)
         return;
     d->n_results++;
     naive_pass_current(&d->n);
-    if (is_written ? !d->n.has_data && !d->n.may_have_data : d->n.has_data)
+    if (is_written ? !d->n.has_data && !d->n.may_have_data && !d->is_spool : d->n.has_data)
         snprintf(d->result->difference, DRIVER_TEXT,
                  "Get Results left %s file, but there %s data", is_written ? "a" : "no",
                  d->n.has_data ? "was" : "was no");

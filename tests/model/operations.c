@@ -253,14 +253,16 @@ static void snapshot(host *d, operation op)
         return;
     host_clock_land(d);
     naive_pass_current(&d->n);
-    int is_written = qprof_save_data_to_file("snapshot.qprof");
-    if (is_written ? !d->n.has_data && !d->n.may_have_data : d->n.has_data) {
+    char name[64] = "snapshot.qprof";
+    int is_written = d->is_spool ? qprof_save_data() && host_triggers_dataset(name, sizeof name)
+                                 : qprof_save_data_to_file(name);
+    if (is_written ? !d->n.has_data && !d->n.may_have_data && !d->is_spool : d->n.has_data) {
         snprintf(d->result->difference, DRIVER_TEXT, "saving returned %d, but there %s data",
                  is_written, d->n.has_data ? "was" : "was no");
         return;
     }
     if (is_written)
-        host_compare(d, "snapshot.qprof");
+        host_compare(d, name);
     if (is_written && d->n.o.clears_on_save) {
         naive_clear(&d->n);
         d->was_cleared = true;

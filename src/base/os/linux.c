@@ -66,14 +66,31 @@ uint64_t qp_system_process_start(void)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-void qp_system_bell_wait(const uint32_t *bell, uint32_t heard)
+void qp_system_bell_wait(const uint32_t *bell, uint32_t heard, uint64_t most_ns)
 {
-    syscall(SYS_futex, bell, FUTEX_WAIT, heard, NULL, NULL, 0);
+    struct timespec most = {(time_t)(most_ns / 1000000000), (long)(most_ns % 1000000000)};
+    syscall(SYS_futex, bell, FUTEX_WAIT, heard, &most, NULL, 0);
 }
 
 bool qp_system_bell_ring(const uint32_t *bell, int n_most)
 {
     return syscall(SYS_futex, bell, FUTEX_WAKE, n_most, NULL, NULL, 0) > 0;
+}
+
+const char *qp_system_next_name(qp_folder *f)
+{
+    enum { LENGTH_AT = 16, NAME_AT = 19 }; /* of linux_dirent64 */
+    uint16_t n_bytes;
+    if (f->at == f->n) {
+        f->n = (int)syscall(SYS_getdents64, f->fd, f->bytes, sizeof f->bytes);
+        f->at = 0;
+    }
+    if (f->n <= 0)
+        return NULL;
+    const char *entry = f->bytes + f->at;
+    memcpy(&n_bytes, entry + LENGTH_AT, sizeof n_bytes);
+    f->at += n_bytes;
+    return entry + NAME_AT;
 }
 
 void qp_system_name_thread(const char *name)

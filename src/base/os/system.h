@@ -33,10 +33,20 @@ void qp_system_program(char *to, size_t n_bytes);
 /* When the process started, to tell it from a later one with the same number; 0: unknown. */
 uint64_t qp_system_process_start(void);
 
-/* Wait until the bell, in memory that processes share, is no more what was heard; may return early. */
-void qp_system_bell_wait(const uint32_t *bell, uint32_t heard);
+/* Wait until the bell, in memory that processes share, is no more what was heard; may return early.
+ * @param most_ns  UINT64_MAX: for ever */
+void qp_system_bell_wait(const uint32_t *bell, uint32_t heard, uint64_t most_ns);
 /* Wake those that wait, at most so many. @return false: none did */
 bool qp_system_bell_ring(const uint32_t *bell, int n_most);
+
+/* The names in an open folder, one after the other, without memory of the heap. */
+typedef struct {
+    int fd;
+    int n, at; /* 0 to begin with */
+    _Alignas(8) char bytes[4096];
+} qp_folder;
+/* @return NULL: no more, or they cannot be read */
+const char *qp_system_next_name(qp_folder *f);
 
 /* The calling thread's name in tools of the system. */
 void qp_system_name_thread(const char *name);

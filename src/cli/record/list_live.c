@@ -10,6 +10,7 @@
 #include "base/text/unit.h"
 #include "cli/record/record.h"
 #include "cli/show/show.h"
+#include "model/read/read.h"
 
 typedef struct {
     qp_live_file file;

@@ -52,11 +52,6 @@ void qp_run_files_fini(qp_run_files *files);
  * profile. @return to; "" if there is none */
 const char *qp_run_earlier(const char *path, char *to, size_t n_bytes);
 
-/* The head of a profile. @return false: the file is not one, and the head all 0 */
-bool qp_live_head(const char *path, qp_head *to);
-/* A text of a profile. @return to; "" if there is none */
-const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes);
-
 /* Move the live file of a process that has ended to a profile.
  * @param path  its name; receives the one that it got @return false: a message was printed */
 bool qp_live_save(const qp_cli *cli, const char *live, char *path, size_t n_bytes);

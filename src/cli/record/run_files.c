@@ -20,6 +20,7 @@
 #include "format/layout.h"
 #include "format/trace.h"
 #include "model/model.h"
+#include "model/read/read.h"
 
 const char *qp_shorter_path(const char *path)
 {
@@ -30,36 +31,6 @@ const char *qp_shorter_path(const char *path)
 }
 
 /* ---- heads --------------------------------------------------------------------------------- */
-
-/* Only a plain file is opened. Its errors are no loss: it may be no profile of the run, or gone. */
-static int open_profile(const char *path)
-{
-    const char *unused;
-    return qp_file_open_beside(path, &unused);
-}
-
-bool qp_live_head(const char *path, qp_head *to)
-{
-    int fd = open_profile(path);
-    bool is_read = fd >= 0 && pread(fd, to, sizeof *to, 0) == sizeof *to &&
-                   memcmp(to->magic, QP_MAGIC, sizeof to->magic) == 0;
-    if (fd >= 0)
-        close(fd);
-    if (!is_read)
-        *to = (qp_head){0};
-    return is_read;
-}
-
-const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes)
-{
-    int fd = ref ? open_profile(path) : -1;
-    off_t at = (off_t)ref * 8 + (off_t)offsetof(qp_text, bytes);
-    ssize_t n = fd >= 0 ? pread(fd, to, n_bytes - 1, at) : 0;
-    to[n > 0 ? n : 0] = '\0';
-    if (fd >= 0)
-        close(fd);
-    return to;
-}
 
 /* Are two texts of two profiles equal? */
 static bool is_text_equal(const char *a, qp_ref in_a, const char *b, qp_ref in_b)
@@ -140,7 +111,7 @@ int qp_copy_bytes(int in, int out)
 /* Copy a file to a new one. @return 0, or an errno value; no file is left then */
 static int copy_file(const char *from, const char *to)
 {
-    int in = open_profile(from);
+    int in = qp_live_open(from);
     int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int error = in < 0 || out < 0 ? errno : qp_copy_bytes(in, out);
     if (out >= 0 && close(out) != 0 && !error)
@@ -152,13 +123,36 @@ static int copy_file(const char *from, const char *to)
     return error;
 }
 
+/* Is there a state at the last cut of its spool, up to which all is saved already? @param state  [4096] of the last one */
+static bool has_spool(const char *live, const qp_head *head, char *state)
+{
+    return *qp_live_text(live, head->spool, state, 4096) != '\0';
+}
+
+static int copy_remainder(const char *live, const char *state, const char *to)
+{
+    qp_image image;
+    qp_error error;
+    if (!qp_live_remainder(live, state, &image, &error))
+        return errno ? errno : ENOENT;
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int why = out >= 0 && qp_file_write(out, image.bytes, image.file_bytes) ? 0 : errno;
+    if (out >= 0 && close(out) != 0 && !why)
+        why = errno;
+    if (out >= 0 && why)
+        unlink(to);
+    qp_image_fini(&image);
+    return why;
+}
+
 bool qp_live_save(const qp_cli *cli, const char *live, char *path, size_t n_bytes)
 {
     qp_head head;
-    char temporary[4096 + 32];
+    char temporary[4096 + 32], state[4096];
     qp_live_head(live, &head);
     snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
-    int error = copy_file(live, temporary);
+    int error = has_spool(live, &head, state) ? copy_remainder(live, state, temporary)
+                                              : copy_file(live, temporary);
     if (!error && !qp_place_file(temporary, path, n_bytes, qp_earlier_profile, &head)) {
         error = errno;
         unlink(temporary);
@@ -167,6 +161,8 @@ bool qp_live_save(const qp_cli *cli, const char *live, char *path, size_t n_byte
         return qp_cli_refuse(cli, "%s: %s; the profile is still in %s", path, strerror(error),
                              live);
     unlink(live); /* it occupies memory, and its copy is complete */
+    if (*state)
+        unlink(state);
     return true;
 }
 
@@ -250,7 +246,7 @@ static bool is_of_run(const qp_child *child, const char *path, qp_run_file *f)
 {
     enum { TICK_NS = 10000000 }; /* how late the clock of a file system may be */
     qp_head head;
-    int fd = qp_live_head(path, &head) ? open_profile(path) : -1;
+    int fd = qp_live_head(path, &head) ? qp_live_open(path) : -1;
     if (fd < 0)
         return false;
     *f = (qp_run_file){.pid = head.pid,

@@ -233,6 +233,13 @@ static bool push_files(pusher *x, qp_buf *files, bool is_again)
     return is_good || (x->server && qp_server_is_interrupted(x->server));
 }
 
+static void say_left(void *to, const char *text)
+{
+    pusher *x = to;
+    if (is_news(x, text))
+        qp_cli_warn(x->cli, "%s", text);
+}
+
 /* @param is_again  one of many: a signal ends it, and nothing to say is not said
  * @return the exit status */
 static int push_listed(pusher *x, bool is_again)
@@ -241,6 +248,7 @@ static int push_listed(pusher *x, bool is_again)
     qp_arena arena;
     int status = QP_EXIT_UNUSABLE;
     qp_arena_init(&arena);
+    qp_spool_take_left(&x->folder, say_left, x);
     if (qp_spool_list(x->cli, &x->folder, &files, &arena) && open_target(x)) {
         const bool is_good = push_files(x, &files, is_again);
         if (!is_again || x->n_pushed || x->n_known || x->n_aside)

@@ -141,7 +141,7 @@ static void check_min_max(inspection *s)
 {
     const qp_model *m = s->m;
     const qp_head *h = qp_image_head(&m->own->image);
-    bool has_partial = h->stopped_total || h->stopped_since || h->clear_count ||
+    bool has_partial = h->stopped_total || h->stopped_since || h->clear_count || h->cut ||
                        m->run.is_merged || (h->flags & QP_FLAG_TURNED);
     for (uint32_t i = m->n_threads; i < m->n_nodes; i++) {
         const qp_model_node *n = &m->nodes[i];
@@ -164,7 +164,8 @@ static void check_blocks(inspection *s)
     const qp_model_private *own = m->own;
     const qp_head *h = qp_image_head(&own->image);
     /* in a sum of runs, each time was rounded for itself */
-    bool is_busy = m->run.state != QP_RUN_SEALED || h->clear_count || m->run.is_merged;
+    bool is_busy =
+        m->run.state != QP_RUN_SEALED || h->clear_count || h->cut || m->run.is_merged;
     uint32_t checked = QP_ROOT_METHOD;
     for (size_t i = 0; i < own->n_counter_blocks; i++) {
         const qp_model_counter_block *b = &own->counter_blocks[i];
@@ -192,9 +193,12 @@ static void check_blocks(inspection *s)
 static void check_order(inspection *s)
 {
     const qp_head *h = qp_image_head(&s->m->own->image);
-    EXPECT(s, !h->ended_at || h->ended_at >= h->started_at || h->clock_source == QP_SOURCE_HOST,
-           "it ended at %llu, before it started at %llu", (count)h->ended_at,
-           (count)h->started_at);
+    EXPECT(
+        s, /* a cut begins by the clock of the one before it, which may have been set since then */
+        !h->ended_at || h->ended_at >= h->started_at || h->cut ||
+            h->clock_source == QP_SOURCE_HOST,
+        "it ended at %llu, before it started at %llu", (count)h->ended_at,
+        (count)h->started_at);
     EXPECT(s, !h->end_raw || h->end_raw >= h->begun_raw, "its clock ended at %llu, before %llu",
            (count)h->end_raw, (count)h->begun_raw);
     EXPECT(s, h->tick_1 >= h->tick_0 && h->ns_1 >= h->ns_0,

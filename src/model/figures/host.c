@@ -242,7 +242,7 @@ static void find_counted(search *s)
 static bool is_whole(const qp_model *m)
 {
     const qp_head *h = qp_image_head(&m->own->image);
-    bool had_pause = h->stopped_total || h->stopped_since || h->clear_count ||
+    bool had_pause = h->stopped_total || h->stopped_since || h->clear_count || h->cut ||
                      (h->flags & (QP_FLAG_TURNED | QP_FLAG_CLOSED));
     return m->run.is_profile && m->run.has_calls && !m->run.is_merged && !m->run.is_imported &&
            !m->run.is_stack_only && m->run.is_recording && !had_pause;

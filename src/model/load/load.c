@@ -113,7 +113,8 @@ static bool copy_again(qp_model_private *own, int fd, const qp_load_options *o,
 static qp_load_status load_image(qp_model_private *own, int fd, const qp_load_options *o,
                                  uint64_t max_bytes, qp_model **out, qp_error *error)
 {
-    bool is_ok = qp_image_check_head(&own->image, error) && read_records(own, o);
+    bool is_ok = qp_image_check_head(&own->image, error) && qp_image_cut(&own->image, error) &&
+                 read_records(own, o);
     bool is_quiet = fd < 0 || !is_ok || own->model.run.state != QP_RUN_LIVE;
     for (unsigned i = 0; is_ok && !is_quiet && i < COPIES_MAX; i++)
         is_ok = copy_again(own, fd, o, max_bytes, &is_quiet, error);

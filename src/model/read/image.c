@@ -129,7 +129,7 @@ bool qp_image_check_head(const qp_image *image, qp_error *error)
         return qp_error_fail(error, "it was recorded on a machine of the other byte order");
     if (h->endian != QP_ENDIAN)
         return qp_error_fail(error, "its head is damaged");
-    if (h->major != QP_MAJOR) {
+    if (h->major != QP_MAJOR && h->major != QP_MAJOR_CUT) {
         return qp_error_fail(error,
                              "its format is version %u.%u, this program reads version %d",
                              h->major, h->minor, QP_MAJOR);

@@ -66,6 +66,26 @@ const char *qp_image_text(const qp_image *image, qp_ref ref);
 /* The first cell from this one on that does not lie in a hole, or n_cells. */
 uint32_t qp_image_skip_hole(const qp_image *image, uint32_t cell);
 
+/* ---- cuts of a spool: cut.c --------------------------------------------------------------- */
+
+/* A profile in memory that may be written to. */
+typedef struct {
+    char *bytes;
+    uint64_t n_bytes;
+} qp_state_bytes;
+
+/* Subtract from a state of a profile an earlier state of it: what is left is what a run that was cleared at the earlier
+ * one would have, and the sums of all cuts of a run are those of its last state. Both are copies of a profile that was being
+ * recorded: what a reader would leave out of the earlier one, as it was written at the moment of the copy, is not subtracted. The
+ * earlier one is changed as well. @param before  n_bytes 0: nothing was recorded yet
+ * @return false: nothing was counted in between, but for markers and user events */
+bool qp_cut(qp_state_bytes now, qp_state_bytes before);
+
+/* The state that a file has, or the later one of two. */
+qp_state_bytes qp_image_state(const qp_image *image);
+/* Make of a file of two states what was counted in between; other files stay. @return false: see error */
+bool qp_image_cut(qp_image *image, qp_error *error);
+
 /* ---- records ----------------------------------------------------------------------------- */
 
 /* What may be missing in a file, and the line that reports it. */
@@ -358,5 +378,19 @@ typedef struct {
 
 /* @param out  [*n] in the order of the file; free with qp_free() @return false: no memory */
 bool qp_model_rings(const qp_model *m, qp_model_ring **out, size_t *n);
+
+/* ---- profiles of other processes: left.c ---------------------------------------------------- */
+
+/* Open one without waiting or following a link. @return -1: not possible */
+int qp_live_open(const char *path);
+/* The head of a profile. @return false: the file is not one, and the head all 0 */
+bool qp_live_head(const char *path, qp_head *to);
+/* A text of a profile. @return to; "" if there is none */
+const char *qp_live_text(const char *path, qp_ref ref, char *to, size_t n_bytes);
+
+/* What a process that was killed recorded after the last cut of its spool: a cut as its recorder would have made it.
+ * @param live, state  their files, which stay
+ * @param to  receives the profile; qp_image_fini() @return false: see error */
+bool qp_live_remainder(const char *live, const char *state, qp_image *to, qp_error *error);
 
 #endif

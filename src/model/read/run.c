@@ -209,7 +209,7 @@ bool qp_load_diagnostics(qp_model_private *own)
         QP_DIAGNOSTICS(QP_X)
 #undef QP_X
     };
-    enum { N_KNOWN = sizeof known / sizeof *known, N_TERMS = 4 };
+    enum { N_KNOWN = sizeof known / sizeof *known, N_TERMS = 5 };
     _Static_assert((int)N_KNOWN <= (int)QP_N_DIAGNOSTICS, "the head has one counter each");
     uint64_t unwound = 0, destroyed_live = 0, still_live = 0, dropped = 0;
     for (uint32_t i = 1; i < own->model.n_threads; i++) {
@@ -229,6 +229,9 @@ bool qp_load_diagnostics(qp_model_private *own)
     for (unsigned i = 0; i < N_KNOWN; i++)
         add_diagnostic(own->diagnostics, &n, known[i].name, known[i].kind[0], known[i].text,
                        qp_load_diagnostic(own, i));
+    add_diagnostic(own->diagnostics, &n, "spool_dropped", 'L',
+                   "profiles removed from the folder of -spool because of -spool-limit",
+                   qp_image_head(&own->image)->spool_dropped);
     own->model.run.diagnostics = own->diagnostics;
     own->model.run.n_diagnostics = n;
     return true;

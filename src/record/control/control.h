@@ -92,6 +92,9 @@ void qp_data_begin_clear(void);
  * annotation. @return was it done? */
 bool qp_data_change(qp_data_change_kind kind, const char *file, const char *label);
 
+/* Write the cut of the spool that is due, if any. Takes the control lock. @return ns until the next one */
+uint64_t qp_data_on_time(void);
+
 /* ---- datasets: save.c -------------------------------------------------------------------- */
 
 /* Was anything recorded since the start or the last clear, or annotated? */
@@ -104,6 +107,26 @@ bool qp_save_has_calls(const qp_thread_record *r);
  * and path is changed to the name that was used. @return 0 or QPROF_E_IO, and then nothing is
  * left */
 int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label);
+
+/* The same into an open file. @param h  receives its head @param live  path of the live file, for the first state of a cut of this
+ * number; NULL: a profile */
+bool qp_save_write(int fd, qp_head *h, qp_file_state state, const char *label, const char *live,
+                   uint32_t cut);
+
+/* ---- the folder that `qprof push` empties: spool.c ---------------------------------------- */
+
+/* Begin -spool, if the options ask for it: again, in a forked child. */
+void qp_spool_begin(void);
+bool qp_spool_is_on(void);
+/* Write what was recorded since the last cut.
+ * @param path  [QP_PATH_MAX] receives the name. @return false: counted, and part of the next cut */
+bool qp_spool_cut(qp_file_state state, const char *label, char *path);
+/* How long until a cut is due; UINT64_MAX: none will be. */
+uint64_t qp_spool_wait_ns(void);
+/* It was tried. */
+void qp_spool_set_due(void);
+/* @param is_complete  all was written: nothing is left for the tool */
+void qp_spool_end(bool is_complete);
 
 /* ---- after a save: after_save.c ---------------------------------------------------------- */
 
@@ -159,6 +182,8 @@ const char *qp_event_action_name(int (*function)(intptr_t argument));
 
 /* Called on the worker when another process has woken it; set at the begin of a run. */
 extern void (*qp_worker_on_bell)(void);
+/* The same whenever it looks: does what is due. @return ns until it is to be called again */
+extern uint64_t (*qp_worker_on_time)(void);
 
 /* Start it, if it does not run.
  * @return false: no thread; deferred actions will be dropped, which is counted */

@@ -121,21 +121,31 @@ static void clear(void)
     qp_recorder_cleared();
 }
 
+/* With -spool the file is a cut. */
+static int save_to(const char *name, const char *label, char *path, qp_error *error)
+{
+    if (!name && qp_spool_is_on())
+        return qp_spool_cut(QP_SNAPSHOT, label, path) ? 0 : QPROF_E_IO;
+    int code = qp_output_name(name, qp_recorder.n_datasets, path, QP_PATH_MAX, error);
+    if (!code && qp_output_check(path, error) != 0)
+        code = QPROF_E_IO;
+    return code ? code : qp_save_copy(path, QP_PATH_MAX, QP_SNAPSHOT, label);
+}
+
 static bool save(const char *name, const char *label, bool is_last)
 {
     char path[QP_PATH_MAX];
     qp_error error = {0};
     qp_head *h = qp_recorder_head();
+    bool is_cut = !name && qp_spool_is_on();
     qp_data_sync_here();
-    if (!qp_save_has_data())
+    if (!is_cut && !qp_save_has_data())
         return false;
     qp_clock_calibrate();
     qp_saved saved = {path, qp_recorder.n_datasets, qp_load(&h->n_threads), true, is_last};
-    int code = qp_output_name(name, saved.number, path, sizeof path, &error);
-    if (!code && qp_output_check(path, &error) != 0)
-        code = QPROF_E_IO;
-    if (!code)
-        code = qp_save_copy(path, sizeof path, QP_SNAPSHOT, label);
+    int code = save_to(name, label, path, &error);
+    if (code && is_cut)
+        return false;
     if (code) {
         qp_count(&qp_recorder.space, code == QPROF_E_IO ? QP_D_e_io : QP_D_e_option);
         qp_recorder_log("dataset not written: %s", error.text[0] ? error.text : path);
@@ -145,9 +155,9 @@ static bool save(const char *name, const char *label, bool is_last)
         qp_recorder.n_datasets++;
     qp_event_later(QP_EVENT_SAVE, 0);
     qp_recorder.has_saved = true;
-    h->dataset++; /* later annotations belong to the next one */
+    h->dataset += !is_cut; /* later annotations belong to the next one */
     qp_after_save(&saved);
-    if (qp_recorder.options.number[QP_OPT_clear_on_save])
+    if (!is_cut && qp_recorder.options.number[QP_OPT_clear_on_save])
         clear();
     return true;
 }
@@ -176,6 +186,8 @@ bool qp_data_change(qp_data_change_kind kind, const char *file, const char *labe
         return save(file, label, kind == QP_DATA_SAVE_LAST);
     case QP_DATA_NEW_PHASE:
         is_done = save(file, label, false);
+        if (qp_spool_is_on())
+            return is_done;
         break;
     case QP_DATA_CLEAR:
         break;
@@ -183,4 +195,15 @@ bool qp_data_change(qp_data_change_kind kind, const char *file, const char *labe
     if (is_done)
         clear();
     return is_done;
+}
+
+uint64_t qp_data_on_time(void)
+{
+    if (!qp_spool_wait_ns() && qp_control_lock()) {
+        if (qp_state() == QP_STATE_RUNNING)
+            save(NULL, NULL, false);
+        qp_spool_set_due();
+        qp_control_unlock();
+    }
+    return qp_spool_wait_ns();
 }

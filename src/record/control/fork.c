@@ -517,7 +517,8 @@ static void begin_head(fork_copy *c)
     h->started_at = qp_clock_wall();
     h->dataset = 0;
     h->n_passes = h->sample_ns = 0;
-    h->notes = h->label = h->trace_file = 0;
+    h->spool_dropped = 0;
+    h->notes = h->label = h->trace_file = h->spool = 0;
     h->request = h->answer = 0;
     h->flags &= ~(uint32_t)QP_FLAG_NO_FILE;
     memset(h->diagnostics, 0, sizeof h->diagnostics);

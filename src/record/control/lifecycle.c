@@ -176,6 +176,13 @@ static void start_traces_again(void)
     }
 }
 
+static void begin_spool(void)
+{
+    qp_spool_begin();
+    if (qp_spool_wait_ns() != UINT64_MAX)
+        qp_worker_start();
+}
+
 /* With -follow-child-processes a child continues the run of its parent: what is open stays open,
  * and what was recorded before is the parent's. @return false: it cannot */
 static bool continue_run(bool has_worker)
@@ -198,6 +205,7 @@ static bool continue_run(bool has_worker)
     qp_coarse_start();
     if (has_worker)
         qp_worker_start();
+    begin_spool();
     qp_publish(qp_state_word, QP_STATE_RUNNING);
     qp_store(&qp_gate_plain, qp_recorder.is_virtual ? QP_GATE_WRONG_MODE : QP_GATE_OPEN);
     qp_store(&qp_gate_vt, qp_recorder.is_virtual ? QP_GATE_OPEN : QP_GATE_WRONG_MODE);
@@ -237,6 +245,7 @@ static void after_fork_in_child(void)
     int host_errno = errno;
     bool was_running = qp_gate_plain == QP_GATE_OPEN || qp_gate_vt == QP_GATE_OPEN;
     bool had_worker = qp_worker_forget();
+    qp_spool_end(false);
     if (qp_state_word) /* zeroed already, where the kernel can do that */
         qp_state_word[1] = 0, qp_publish(qp_state_word, QP_STATE_OFF);
     qp_threads_close();
@@ -277,6 +286,7 @@ static bool begin_process(void)
     qp_on_os_thread_begin = begin_os_thread;
     qp_perform = qp_worker_perform;
     qp_worker_on_bell = qp_config_answer;
+    qp_worker_on_time = qp_data_on_time;
     qp_after_save_tell = qp_config_tell;
     if (!page && !(page = qp_pages_take(4096)))
         return false;
@@ -409,6 +419,7 @@ static int begin_run(const char *output, qp_error *error)
     }
     qp_config_report();
     apply_start();
+    begin_spool();
     if (qp_recorder.begins_closed)
         qp_data_gate(0);
     if (qp_recorder.has_config || qp_recorder.options.number[QP_OPT_apply])
@@ -549,6 +560,12 @@ static bool seal(bool at_exit_handler, char *path, size_t n_bytes)
     if (at_exit_handler)
         qp_fetch_or(&h->flags, QP_FLAG_AT_EXIT);
     path[0] = '\0';
+    if (qp_spool_is_on() && qp_spool_cut(QP_SEALED, NULL, path)) {
+        if (qp_recorder.space.map.path[0])
+            unlink(qp_recorder.space.map.path);
+        qp_spool_end(true);
+        return true;
+    }
     if (!qp_save_has_data()) {
         tell_no_area();
         if (qp_recorder.has_entries || qp_recorder.has_saved || qp_recorder.is_child) {

@@ -118,6 +118,7 @@ static void perform_now(const qp_action_request *request)
 /* ---- the worker -------------------------------------------------------------------------- */
 
 void (*qp_worker_on_bell)(void);
+uint64_t (*qp_worker_on_time)(void);
 
 void qp_worker_wake(void)
 {
@@ -174,7 +175,7 @@ static void *run(QP_UNUSED void *unused)
         if (is_last)
             return NULL;
         qp_worker_on_bell();
-        qp_system_bell_wait(bell, heard);
+        qp_system_bell_wait(bell, heard, qp_worker_on_time());
     }
 }
 

@@ -489,31 +489,43 @@ static bool add_to_counts(const char *temporary, const char *path)
 
 /* ---- naming ------------------------------------------------------------------------------ */
 
+bool qp_save_write(int fd, qp_head *h, qp_file_state state, const char *label, const char *live,
+                   uint32_t cut)
+{
+    qp_signal_hold hold;
+    if (state == QP_SNAPSHOT)
+        qp_waits_note_open();
+    copy_live(h, qp_recorder_head(), sizeof *h);
+    h->state = state;
+    h->label = qp_texts_add(&qp_recorder.texts, label);
+    if (live) {
+        h->major = QP_MAJOR_CUT;
+        h->spool = qp_texts_add(&qp_recorder.texts, live);
+        h->cut = cut;
+    }
+    h->n_cells =
+        qp_observe(&qp_recorder_head()->n_cells); /* what is claimed later is not copied */
+    if (state == QP_SNAPSHOT) {
+        h->end_raw = qp_clock_elapsed();
+        h->ended_at = qp_clock_wall();
+    }
+    qp_signal_hold_begin(&hold, SIGXFSZ);
+    bool is_written = write_profile(fd, h);
+    qp_signal_hold_end(&hold);
+    return is_written;
+}
+
 int qp_save_copy(char *path, size_t n_bytes, qp_file_state state, const char *label)
 {
     char temporary[QP_PATH_MAX];
     qp_head h;
-    if (state == QP_SNAPSHOT)
-        qp_waits_note_open();
-    copy_live(&h, qp_recorder_head(), sizeof h);
     if (snprintf(temporary, sizeof temporary, "%s.tmp%ld-%llx", path, (long)getpid(),
-                 (unsigned long long)h.nonce) >= (int)sizeof temporary)
+                 (unsigned long long)qp_recorder_head()->nonce) >= (int)sizeof temporary)
         return QPROF_E_IO;
-    h.state = state;
-    h.label = qp_texts_add(&qp_recorder.texts, label);
-    h.n_cells =
-        qp_observe(&qp_recorder_head()->n_cells); /* what is claimed later is not copied */
-    if (state == QP_SNAPSHOT) {
-        h.end_raw = qp_clock_elapsed();
-        h.ended_at = qp_clock_wall();
-    }
     int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return QPROF_E_IO;
-    qp_signal_hold hold;
-    qp_signal_hold_begin(&hold, SIGXFSZ);
-    bool is_written = write_profile(fd, &h);
-    qp_signal_hold_end(&hold);
+    bool is_written = qp_save_write(fd, &h, state, label, NULL, 0);
     if (close(fd) != 0)
         is_written = false;
     bool is_counts = QP_PRODUCT_IS_COVERAGE && is_counts_file(path);
