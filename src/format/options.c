@@ -29,6 +29,8 @@ const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
 
 const char *qp_option_values(qp_option which)
 {
+    if (which == QP_OPT_ignore_signals) /* one copy of the names in the library */
+        which = QP_OPT_handle_signals;
     return (const char *)&texts + qp_option_table[which].values;
 }
 

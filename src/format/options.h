@@ -178,7 +178,7 @@
       "a dataset saved when a signal is about to end the program")                             \
     X(handle_signals, "handle-signals", SET, "", QP_SIGNAL_WORDS,                              \
       "further signals for -save-data-on-signals, also those with a handler of the host")      \
-    X(ignore_signals, "ignore-signals", SET, "", QP_SIGNAL_WORDS,                              \
+    X(ignore_signals, "ignore-signals", SET, "", "",                                           \
       "signals that -save-data-on-signals leaves alone")                                       \
     X(api_handler_signals, "api-handler-signals", TEXT, "", "SIGNAL,SIGNAL",                   \
       "a dataset saved when the first signal comes; figures cleared when the second does")     \

@@ -107,7 +107,7 @@ static void save_last(void)
 {
     char text[64], name[32];
     uint32_t i = qp_load(&signals.last);
-    qp_option_nth(QP_SIGNAL_WORDS, i, name, sizeof name);
+    qp_option_nth(qp_option_values(QP_OPT_handle_signals), i, name, sizeof name);
     snprintf(text, sizeof text, "saved on signal %s", name);
     qp_data_change(QP_DATA_ANNOTATE, NULL, text);
     bool ends = !has_handler(&signals.before[i]);
@@ -161,10 +161,11 @@ static int parse_requests(const char *text, qp_error *error)
     for (unsigned i = 0; *text; i++) {
         size_t n = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", (int)n, text);
-        if (i == 2 || n >= sizeof word || !qp_option_word(QP_SIGNAL_WORDS, word, &which))
-            return qp_error_set(error, QPROF_E_OPTION,
-                                "-api-handler-signals: \"%.40s\" is not one of %s", text,
-                                i == 2 ? "two signals" : QP_SIGNAL_WORDS);
+        if (i == 2 || n >= sizeof word ||
+            !qp_option_word(qp_option_values(QP_OPT_handle_signals), word, &which))
+            return qp_error_set(
+                error, QPROF_E_OPTION, "-api-handler-signals: \"%.40s\" is not one of %s", text,
+                i == 2 ? "two signals" : qp_option_values(QP_OPT_handle_signals));
         *to[i] = (unsigned)which;
         text += n + (text[n] == ',');
     }
