@@ -54,7 +54,7 @@ static bool make_names(void)
     int n = (int)(strrchr(prefix, '/') + 1 - prefix);
     n = snprintf(state_path, sizeof state_path, "%.*s.%016llx.state", n, prefix, nonce);
     memcpy(fresh, state_path, sizeof fresh);
-    memcpy(fresh + n - 5, "fresh", 5);
+    fresh[n - 1] = 'x'; /* .statx */
     return true;
 }
 
