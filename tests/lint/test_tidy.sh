@@ -29,7 +29,7 @@ done
 
 [ -f "$QPROF_BUILD/compile_commands.json" ] || { echo "no compile_commands.json"; exit 1; }
 # flags of gcc that clang does not know
-sed -E 's/ -f(ira-region=one|no-(caller-saves|move-loop-invariants|inline-small-functions|guess-branch-probability|expensive-optimizations))//g' "$QPROF_BUILD/compile_commands.json" >all_commands.json
+sed -E 's/ -(malign-data=abi|fira-region=one|fno-(align-[a-z]+|caller-saves|move-loop-invariants|inline-small-functions|guess-branch-probability|expensive-optimizations))//g' "$QPROF_BUILD/compile_commands.json" >all_commands.json
 commands=$PWD
 cd "$QPROF_SOURCE"
 # A file that mentions none of these differs in libcprof by the names of public functions alone: it is checked once.
