@@ -116,7 +116,9 @@ typedef struct {
 static cursor stack_of(qp_state_bytes s, const qp_thread_record *r)
 {
     uint64_t top = r->top & ~QP_TOP_BUSY;
-    const qp_extent *chunk = record_at(s, top & QP_TOP_TOKEN ? 0 : r->chunk, 1);
+    if (top & QP_TOP_TOKEN) /* there are no frames */
+        return (cursor){s, record_at(s, 0, 1), 0};
+    const qp_extent *chunk = record_at(s, r->chunk, 1);
     return (cursor){s, chunk, less(top / QP_CELL, (uint64_t)chunk->self + 1)};
 }
 
