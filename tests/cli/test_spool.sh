@@ -169,6 +169,28 @@ intervals() {
     [ "$(cuts)" -ge 2 ] && push >out && is_all
 }
 claim "intervals make cuts while the program runs" intervals
+# the clock of this machine, which may have run for long, and requests, whose names are the last texts
+times_of_cuts() {
+    fresh
+    cat >times.lua <<'LUA'
+local qlua = require("qlua")
+local function leaf() end
+local function some() for i = 1, 1000 do leaf() end end
+local ends = os.time() + 3
+while os.time() < ends do for i = 1, 100 do qlua.request(i % 2 == 0 and "GET /a" or "GET /b", nil, some) end end
+LUA
+    QPROF="-spool=spool -spool-every=1s" "$bin/qlua" times.lua
+    [ "$(cuts)" -ge 3 ] || return 1
+    for cut in spool/*.qprof; do
+        qprof check "$cut" >checked || { cat checked; return 1; }
+        qprof tree --format=json "$cut" >tree.json # self time below the root is at most that of the interval
+        [ "$(jq '.run.total <= .run.duration * 1.01' tree.json)" = true ] || return 1
+    done
+    push >out && [ ! -e spool/quarantine ]
+}
+if [ -x "$bin/qlua" ]; then
+    claim "each cut has the time of its interval, and is sound" times_of_cuts
+fi
 refused() { QPROF="-spool=spool -spool-every=$1" ./spooled saves 1 2>&1 | grep -q 'not a number in 0..7d'; }
 for every in 8d 1x -1s s 1.5s; do
     claim "-spool-every=$every is refused" refused $every
