@@ -13,6 +13,7 @@
 typedef struct {
     char words[8192];  /* value of QPROF: the user's own options, then ours */
     char output[4096]; /* absolute, with its conversions */
+    const char *spool; /* static text, as given; "": none */
 } qp_recorder_words;
 
 /* Take the options of the flags and the variable. @return false: a message was printed */

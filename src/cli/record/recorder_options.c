@@ -208,6 +208,7 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
     bool is_clear = join_options(&all, old, w->words);
     if (is_clear && needs_interval(&all))
         has_room &= add_word(w, "pc", "VIRTUAL 1000");
+    w->spool = is_clear ? qp_option_text(&all, QP_OPT_spool) : "";
     char own[sizeof w->words];
     strcpy(own, w->words);
     output = a->output ? a->output : output ? output : is_clear ? named_by_options(&all) : NULL;

@@ -353,11 +353,16 @@ static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_wo
         WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
     char end[64];
     bool is_good = qp_run_files_find(cli, child, words, &files);
+    const char *spool = words->spool;
     if (is_good && files.n)
         qp_text_format(outcome->shown, sizeof outcome->shown, "%s", files.all[0].path);
     outcome->is_running = files.n_running;
     if (*outcome->shown && !cli->args.stream)
         print_result(cli, outcome->shown);
+    else if (is_good && *spool)
+        qp_cli_warn(cli,
+                    "%s %s; its profiles are in %s (qprof push --spool=%s --to=sqlite:FILE)",
+                    cli->args.rest[0], qp_child_end(child, end, sizeof end), spool, spool);
     else if (is_good && !files.n && !files.n_running)
         qp_cli_warn(
             cli,
@@ -366,7 +371,7 @@ static int show_profile(qp_cli *cli, const qp_child *child, const qp_recorder_wo
             "record (try: qprof run -- qlua SCRIPT)",
             cli->args.rest[0], qp_child_end(child, end, sizeof end));
     print_others(cli, &files);
-    if (!is_good || (!status && !files.n && !files.n_running))
+    if (!is_good || (!status && !files.n && !files.n_running && !*spool))
         status = QP_EXIT_UNUSABLE;
     qp_run_files_fini(&files);
     return status;

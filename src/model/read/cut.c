@@ -33,12 +33,13 @@ static void *cells_at(qp_state_bytes s, uint64_t cell, uint64_t n)
     return cell && cell < all && n <= all - cell ? s.bytes + cell * QP_CELL : NULL;
 }
 
-/* What a state has of a record; zeros: nothing. */
+/* What a state has of a record, of which a thread's is the largest; zeros: nothing. They may be written to: the cells that
+ * a damaged file names. */
 static void *record_at(qp_state_bytes s, uint64_t cell, uint64_t n)
 {
-    static uint64_t none[2 * (QP_CELL / sizeof(uint64_t))];
+    static uint64_t none[sizeof(qp_thread_record) / sizeof(uint64_t)];
     void *p = cells_at(s, cell, n);
-    return p ? p : none;
+    return p ? p : memset(none, 0, sizeof none);
 }
 
 static qp_extent *next_extent(qp_state_bytes s, uint64_t *cell)
