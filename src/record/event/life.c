@@ -97,16 +97,17 @@ static void give_back(qprof_thread *th)
     qp_thread_drop_row(th);
 }
 
-/* Continue a thread that is parked. @return NULL: no room */
+/* Continue a thread that is parked. Until it is ours, another OS thread may continue it and use the cell again: what was read of it
+ * then is given back with the row. @return NULL: no room */
 static qprof_thread *unpark(uintptr_t vt, qp_cell cell)
 {
     const qp_parked *p = qp_at(&qp_recorder.space, cell);
-    qprof_thread *th = row_for(p->creator);
+    qprof_thread *th = row_for(qp_load(&p->creator));
     if (!th)
         return NULL;
-    begin_on(th, (uintptr_t)p->host_id, vt, false);
-    qp_store(&qp_record_of(th)->has_host_id, p->has_host_id);
-    qp_store(&qp_record_of(th)->name, p->name);
+    begin_on(th, (uintptr_t)qp_load(&p->host_id), vt, false);
+    qp_store(&qp_record_of(th)->has_host_id, qp_load(&p->has_host_id));
+    qp_store(&qp_record_of(th)->name, qp_load(&p->name));
     bool is_ours = qp_thread_take(th) && qp_thread_hold(th) && qp_thread_unpark_vt(th, cell);
     if (is_ours)
         qp_park_restore(th, cell);

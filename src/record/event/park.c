@@ -93,10 +93,10 @@ static bool save(qprof_thread *th, qprof_frame *top)
     if (is_saved) {
         qp_parked *p = qp_at(&qp_recorder.space, cell);
         qp_store(&p->vt_id, r->vt_id);
-        p->host_id = r->host_id;
-        p->has_host_id = qp_load(&r->has_host_id);
-        p->name = qp_load(&r->name);
-        p->creator = r->creator;
+        qp_store(&p->host_id, r->host_id); /* atomic: see unpark() */
+        qp_store(&p->has_host_id, qp_load(&r->has_host_id));
+        qp_store(&p->name, qp_load(&r->name));
+        qp_store(&p->creator, r->creator);
         p->frames = frames;
         is_saved = qp_thread_park_vt(th, cell);
     }
