@@ -102,7 +102,7 @@ qprof_frame *qp_stack_first(qprof_thread *th)
         r->chunk = chunk_at(th, r->chunk)->prev;
     use_chunk(th, r->chunk);
     qprof_frame *root = qp_stack_floor(th);
-    root->node = (uint64_t)r->root << 6;
+    qp_store(&root->node, (uint64_t)r->root << 6); /* others look whether a call is open */
     root->flags = 0;
     return root;
 }
