@@ -29,7 +29,7 @@ static uint64_t node_key(const qprof_node *n)
 static void begin_node(qprof_node *n, qp_cell cell, qp_cell parent, qp_cell method)
 {
     n->method = method;
-    n->parent = parent;
+    qp_store(&n->parent, parent); /* a save may look at it */
     n->self_min = qp_load(&qp_recorder.hooks) & QPROF_HOOK_ADAPTIVE ? 1 : QP_NO_MIN;
     n->last = (uint64_t)QP_NIL_NODE * QP_CELL;
     n->next = cell;
