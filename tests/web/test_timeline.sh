@@ -42,7 +42,8 @@ slice=$(sed -n 's/.*"slice":\([0-9]*\),"ticks50".*/\1/p' long.html)
 [ "$slice" -gt 0 ] || { echo "a page without slices"; exit 1; }
 end=$(sed -n 's/.*"timeline">{"begin":[0-9]*,"end":\([0-9]*\).*/\1/p' long.html)
 n=$((end / slice))
-for window in "0 $((n + 1))" "$((n / 4)) $((n / 2))" "$((n / 2)) $((n / 2 + 1))"; do
+# late ones: on a busy machine a program may be slow to start
+for window in "0 $((n + 1))" "$((n * 5 / 8)) $((n * 7 / 8))" "$((n * 3 / 4)) $((n * 3 / 4 + 1))"; do
     set -- $window
     from=$(($1 * slice)) to=$(($2 * slice))
     echo "$from~$to" >>windows
