@@ -181,6 +181,7 @@ static bool write_live(int fd, qp_sealer *sealer, uint64_t done, uint64_t n_byte
 typedef struct {
     uint64_t n_ended, n_cleared, n_lives; /* frames, entries, threads of the row */
     uint64_t top;
+    uint64_t last; /* time of the newest event: tokens come and go without a trace */
     uint32_t n_deep;
     bool is_busy; /* in an event */
 } pulse_state;
@@ -192,6 +193,7 @@ static pulse_state pulse_of(const qp_thread_record *r)
                          qp_load(&r->n_cleared),
                          qp_load(&r->n_lives),
                          qp_load(&r->top) & ~QP_TOP_BUSY,
+                         qp_load(&r->last),
                          qp_load(&r->n_deep),
                          (qp_load(&r->top) & QP_TOP_BUSY) != 0};
 }
@@ -209,8 +211,9 @@ static uint64_t drift_of(pulse_state before, const qp_thread_record *r)
     pulse_state after = pulse_of(r);
     uint64_t n_ended = distance(before.n_ended, after.n_ended);
     uint64_t n_cleared = distance(before.n_cleared, after.n_cleared);
-    if (!before.is_busy && !n_ended && !n_cleared && after.n_lives == before.n_lives &&
-        after.top == before.top && after.n_deep == before.n_deep)
+    if (!before.is_busy && !after.is_busy && !n_ended && !n_cleared &&
+        after.n_lives == before.n_lives && after.top == before.top &&
+        after.last == before.last && after.n_deep == before.n_deep)
         return 0;
     return 2 * n_ended + n_cleared + distance(before.top, after.top) / sizeof(qp_frame) +
            distance(before.n_deep, after.n_deep) + 2;
