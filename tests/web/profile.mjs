@@ -4,17 +4,17 @@ import { allRows, claim, estimate, finish, grouped, known, methodNamed, open, pr
 
 const report = JSON.parse(readFileSync("work.json", "utf8"));
 const tree = JSON.parse(readFileSync("tree.json", "utf8"));
-async function functions_have_the_numbers_of_the_report() {
-    const page = await ready("work.html", "#functions?sort=-self");
+async function functions_have_the_numbers_of_the_report(file, { methods }) {
+    const page = await ready(file, "#functions?sort=-self");
     const rows = (await allRows(page)).map(({ cells }) => [cells[0], cells[2], cells[3], cells[5]]);
-    const wanted = report.methods.filter((m) => m.calls > 0).map((m) => [m.name, grouped(m.calls), time(m.self), time(m.total)]);
+    const wanted = methods.filter((m) => m.calls > 0 || m.total > 0).map((m) => [m.name, grouped(m.calls), time(m.self), time(m.total)]);
     const byName = (a, b) => (a.join("\u0000") < b.join("\u0000") ? -1 : 1);
-    same("functions", [...wanted].sort(byName), [...rows].sort(byName));
+    same(`functions of ${file}`, [...wanted].sort(byName), [...rows].sort(byName));
     await page.context().close();
 }
 
-async function the_call_tree_has_the_numbers_of_the_report(tree, ...keys) {
-    const page = await ready("work.html", "#tree");
+async function the_call_tree_has_the_numbers_of_the_report(file, tree, ...keys) {
+    const page = await ready(file, "#tree");
     await press(page, ...keys, "Home");
     for (let i = 0; i < tree.nodes.length; i++) {
         const isClosed = await page.$(".table [aria-selected=true][aria-expanded=false]");
@@ -22,17 +22,18 @@ async function the_call_tree_has_the_numbers_of_the_report(tree, ...keys) {
     }
     const rows = await allRows(page);
     const paths = tree.nodes.filter((node) => node.parent);
-    claim("every call path can be opened", rows.length >= paths.length, { rows: rows.length, paths: paths.length });
+    claim(`${file}: each row has a name`, rows.every(({ cells }) => /[^▾]/.test(cells[0])), rows);
+    claim(`${file}: every call path can be opened`, rows.length >= paths.length, { rows: rows.length, paths: paths.length });
     const shown = rows.map(({ cells }) => `${cells[2]} ${cells[3]} ${cells[5]}`);
     for (const node of paths)
-        claim(`path ${node.id}`, shown.includes(`${grouped(node.calls)} ${time(node.self)} ${time(node.total)}`), node);
+        claim(`${file}: path ${node.id}`, shown.includes(`${grouped(node.calls)} ${time(node.self)} ${time(node.total)}`), node);
     await page.context().close();
-    return rows.length;
+    return rows.filter(({ cells }) => !/^▾thread \d/.test(cells[0])).length;
 }
 
 async function recursion_collapses_into_the_outer_call() {
     const collapsed = JSON.parse(readFileSync("collapsed.json", "utf8"));
-    const rows = await the_call_tree_has_the_numbers_of_the_report(collapsed, "e");
+    const rows = await the_call_tree_has_the_numbers_of_the_report("work.html", collapsed, "e");
     claim("there are no other paths", rows === collapsed.nodes.filter((node) => node.parent).length, rows);
     const page = await ready("work.html", "#tree");
     await page.click("text=Collapse recursion");
@@ -43,6 +44,16 @@ async function recursion_collapses_into_the_outer_call() {
     await settle(page);
     claim("and taken back", !/recursion/.test(page.url()), page.url());
     await page.context().close();
+}
+
+/** Pages that were made with an option: only what it leaves is in them. */
+async function a_page_of_a_part_has_the_numbers_of_the_report() {
+    for (const part of ["collapsed", "when", "hidden-page", "focus-page"]) {
+        const wanted = JSON.parse(readFileSync(`${part}.json`, "utf8"));
+        const rows = await the_call_tree_has_the_numbers_of_the_report(`${part}.html`, wanted);
+        same(`${part}: paths`, wanted.nodes.filter((node) => node.parent).length, rows);
+        await functions_have_the_numbers_of_the_report(`${part}.html`, JSON.parse(readFileSync(`${part}-functions.json`, "utf8")));
+    }
 }
 
 async function the_flame_graph_zooms_and_tells_what_is_selected() {
@@ -350,9 +361,10 @@ async function screenshots() {
     }
 }
 
-await functions_have_the_numbers_of_the_report();
-await the_call_tree_has_the_numbers_of_the_report(tree);
+await functions_have_the_numbers_of_the_report("work.html", report);
+await the_call_tree_has_the_numbers_of_the_report("work.html", tree);
 await recursion_collapses_into_the_outer_call();
+await a_page_of_a_part_has_the_numbers_of_the_report();
 await the_flame_graph_zooms_and_tells_what_is_selected();
 await a_function_stands_between_callers_and_callees();
 await a_focus_and_hidden_functions_leave_the_numbers_of_the_report();

@@ -27,7 +27,16 @@ grep -q '^Written: work.html' printed || { echo "the page goes to another place"
 "$qprof" detail --format=json leaf work.qprof >detail-leaf.json
 "$qprof" annotate --format=json work.qprof >annotate.json
 "$qprof" tree --merge-threads --format=json work.qprof >tree.json
-"$qprof" tree --merge-threads --collapse-recursion --format=json work.qprof >collapsed.json
+# part NAME OPTION: a page of a part of the run, with its tree and its functions
+part() {
+    "$qprof" html "$2" work.qprof -o "$1.html" >/dev/null
+    "$qprof" tree --merge-threads --format=json "$2" work.qprof >"$1.json"
+    "$qprof" report --format=json "$2" work.qprof >"$1-functions.json"
+}
+part collapsed --collapse-recursion
+part when '--when=work.even->*'
+part hidden-page --hide=even
+part focus-page --focus=odd
 QPROF="-output=counts.qprof -time=none" "$qlua" work.lua
 "$qprof" html counts.qprof >/dev/null
 cat >often.lua <<'END'

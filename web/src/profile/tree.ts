@@ -107,6 +107,11 @@ export class Tree implements Paths {
         };
     }
 
+    /** A thread of which nothing is shown has a root all the same. */
+    private isThere(node: number): boolean {
+        return this.method[node] > 0 || this.hasChildren(node) || this.total[node] > 0 || !!this.base?.total[node];
+    }
+
     hasChildren(node: number): boolean {
         return this.firstChild[node] !== 0;
     }
@@ -115,7 +120,8 @@ export class Tree implements Paths {
         let list = this.sorted.get(node);
         if (!list) {
             list = [];
-            for (let child = this.firstChild[node]; child; child = this.nextSibling[child]) list.push(child);
+            for (let child = this.firstChild[node]; child; child = this.nextSibling[child])
+                if (this.isThere(child)) list.push(child);
             list.sort((a, b) => this.total[b] - this.total[a] || a - b);
             this.sorted.set(node, list);
         }
