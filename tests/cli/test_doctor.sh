@@ -62,19 +62,20 @@ fi
 # ---- folders -----------------------------------------------------------------------------------------
 
 uid=$(id -u)
-mkdir runtime
-claim "a folder for live files" asked 0 env XDG_RUNTIME_DIR="$work/runtime"
+rm -rf "runtime/qprof-$uid"
+claim "a folder for live files" asked 0
 claim "is used" like "$work/runtime/qprof-$uid, .* free" "$(fact 'live files' text)"
-claim "and nothing stays there" same '' "$(ls -A runtime)"
+claim "and nothing stays there" same '' "$(find runtime -name 'qprof*')"
 mkdir -m 700 "runtime/qprof-$uid"
 printf 'left' >"runtime/qprof-$uid/1.1.qprof"
-claim "what a killed program left" asked 0 env XDG_RUNTIME_DIR="$work/runtime"
+claim "what a killed program left" asked 0
 claim "is counted" like '[0-9,]+ process(es)? now; [1-9][0-9,]* profiles? left by killed programs, .*' "$(fact recordings text)"
 claim "with a way out" like 'qprof list-live --save .* qprof list-live --remove .*' "$(fact recordings advice)"
 rm -r "runtime/qprof-$uid"
 : >"runtime/qprof-$uid"
-claim "a file in its place" asked 0 env XDG_RUNTIME_DIR="$work/runtime"
+claim "a file in its place" asked 0
 claim "is named, and the next folder used" like "/dev/shm/qprof-$uid, .* free; $work/runtime/qprof-$uid: .*" "$(fact 'live files' text)"
+rm "runtime/qprof-$uid"
 mkdir gone
 cp out.json kept
 claim "a folder that was removed" asked 1 sh -c 'cd gone && rmdir ../gone && exec "$@"' sh

@@ -20,6 +20,8 @@ for command in report tree 'detail f' annotate info check; do
 done
 claim "a folder" says 'folder: .*directory' qprof report folder
 claim "a foreign file" says 'foreign: .*not a qprof profile' qprof report foreign
+QPROF="-output=traced.qprof -collect=profile,trace -trace-output=raw.qtrace" ./score 'main(' 10 ')'
+claim "a trace in a profile's place" says 'raw.qtrace: it is a raw trace, not a profile: use qprof trace' qprof report raw.qtrace
 claim "cut inside its head" says 'head.qprof: ' qprof report head.qprof
 claim "a device" says '/dev/zero: ' qprof report /dev/zero
 claim "a pipe does not block" says 'pipe: ' timeout 5 qprof report pipe

@@ -3,10 +3,6 @@
 # and programs that are watched.
 . "$(dirname "$0")/lib.sh"
 
-# Of its own: process ids are reused, and files of an earlier run must not be counted here.
-XDG_RUNTIME_DIR=$PWD/runtime
-export XDG_RUNTIME_DIR
-mkdir -m 700 "$XDG_RUNTIME_DIR"
 names() { qprof report --format=json "$1" | jq -r '.methods[].name' | sort | tr '\n' ' '; }
 live_folder() { echo "$XDG_RUNTIME_DIR/qprof-$(id -u)"; }
 

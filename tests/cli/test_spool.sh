@@ -2,8 +2,6 @@
 # test_spool.sh: -spool: the profiles of all intervals add up to what the program did, wherever it is killed, and whatever the folder is.
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
 . "$(dirname "$0")/lib.sh"
-export XDG_RUNTIME_DIR="$work/runtime"
-mkdir runtime
 
 # spooled KIND ROUNDS: one call of work() a round, by main(); the file `done` has how many. KIND: cuts (a thread saves again and
 # again), kill (SIGKILL after the last round), fork (a child makes the last round), saves (a save after each hundred)

@@ -115,4 +115,21 @@ check "$(tail -n 1 whole | awk '{ print $4, $5 }')" = "entry os.execute"
 
 about "of a trace that goes to a file the rings have the rest, and say so"
 check "$(qprof trace dump $host 2>&1 >part | lines 'most records are in the trace file')" = 1
+
+about "the timeline of a program that was killed has its last calls, which are in the profile alone"
+QPROF="-output=w.qprof -collect=profile,trace -trace-output=w.qtrace" qlua steps.lua killed &
+host=$!
+wait $host
+qprof html --trace=w.qtrace -o w.html $host 2>error >/dev/null
+check $? = 0
+check "$(cat error)" = ""
+calls=$(qprof report --format=json $host | jq .run.calls)
+check "$(grep -A1 'id="timeline"' w.html | grep -o '"threads":\[\[1,[0-9]*' | sed 's/.*,//')" = "$calls"
+check "$((calls > 120))" = 1
+
+about "... and says so where they are nowhere"
+cp w.qtrace cut.qtrace
+qprof merge -o sum.qprof $host >/dev/null 2>&1
+qprof html --trace=cut.qtrace -o cut.html sum.qprof 2>error >/dev/null
+check "$(cat error)" = "qprof html: cut.qtrace: not closed: the program was killed; its last calls are missing"
 finish

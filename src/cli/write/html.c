@@ -76,13 +76,16 @@ static int show(qp_cli *cli, const qp_model *m, qp_export_options *o)
     o->is_apart = cli->args.has_threads;
     if (!cli->args.trace.file)
         return write_page(cli, m, o);
-    if (!qp_timeline_open(&timeline, m, cli->args.trace.file, &error))
+    if (!qp_timeline_open(&timeline, m, cli->path, cli->args.trace.file, &error))
         return qp_cli_fail(cli, "%s", error.text);
     if (timeline.n_removed_bytes)
         qp_cli_warn(cli,
                     "%s: begins %s after the start: the first %s were removed (-trace-limit)",
                     cli->args.trace.file, qp_unit_time(at, timeline.begin),
                     qp_unit_size(size, timeline.n_removed_bytes));
+    if (timeline.lacks_end)
+        qp_cli_warn(cli, "%s: not closed: the program was killed; its last calls are missing",
+                    cli->args.trace.file);
     o->timeline = &timeline;
     int status = write_page(cli, m, o);
     qp_timeline_close(&timeline);

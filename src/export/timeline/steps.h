@@ -101,10 +101,12 @@ qp_steps qp_steps_of_trace(qp_trace_export *x);
 /** The timeline of a raw trace.
  * @param m      the profile of the same run, or one that was made of the trace: calls of functions
  *               that are not in it are left out; borrowed until the timeline is closed
+ * @param profile  its file, where the last records of a program that was killed are
  * @param trace  anything that qp_trace_open() takes
  * @param error  one line, which names the trace: what is wrong with it, or it is of another run
  * @return false: see error, and nothing is open */
-bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace, qp_error *error);
+bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *profile, const char *trace,
+                      qp_error *error);
 void qp_timeline_close(qp_timeline *t);
 
 #endif

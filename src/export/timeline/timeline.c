@@ -14,7 +14,7 @@
 
 typedef struct {
     const qp_model *m;
-    const char *path;
+    const char *path, *profile;
     qp_timeline *t;
     qp_trace *names;   /* whose methods are known */
     uint32_t *methods; /* number in the trace -> index in the model; 0: none */
@@ -23,6 +23,17 @@ typedef struct {
 } source;
 
 enum { UNKNOWN = UINT32_MAX };
+
+/* Open the trace. A program that was killed left its last records in the profile. */
+static qp_trace *open_trace(const source *s, qp_error *error)
+{
+    qp_error none; /* as if it had none */
+    qp_trace *trace = qp_trace_open(s->path, error);
+    const qp_trace_info *info = trace ? qp_trace_about(trace) : NULL;
+    s->t->lacks_end = info && info->kind == QP_TRACE_OF_PACKETS && !info->is_ended &&
+                      !info->is_live && !qp_trace_join(trace, s->profile, &none);
+    return trace;
+}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -124,7 +135,7 @@ static bool each(void *from, qp_timeline_take *take, void *to, qp_timeline_limit
 {
     source *s = from;
     qp_error error;
-    qp_trace_export x = {.trace = qp_trace_open(s->path, &error)};
+    qp_trace_export x = {.trace = open_trace(s, &error)};
     if (!x.trace)
         return false;
     player p = {.s = s, .names = qp_trace_names(x.trace), .take = take, .to = to};
@@ -172,7 +183,7 @@ static bool slice(void *from, qp_timeline_slices *out)
     source *s = from;
     qp_error error;
     qp_slices slices;
-    qp_trace *trace = qp_trace_open(s->path, &error);
+    qp_trace *trace = open_trace(s, &error);
     if (!trace)
         return false;
     bool is_good = qp_slices_play(&slices, trace, s->t->begin, s->t->end) &&
@@ -211,36 +222,36 @@ static bool survey(qp_trace *trace, qp_timeline *t)
         first = x.counts.first;
         end = x.end_raw;
     }
-    *t = (qp_timeline){.begin = qp_trace_moment(info, first),
-                       .end = qp_trace_moment(info, end),
-                       .n_removed_bytes = qp_trace_lost(trace)->n_removed_bytes};
+    t->begin = qp_trace_moment(info, first);
+    t->end = qp_trace_moment(info, end);
+    t->n_removed_bytes = qp_trace_lost(trace)->n_removed_bytes;
     return is_good;
 }
 
-bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *trace, qp_error *error)
+bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *profile, const char *trace,
+                      qp_error *error)
 {
-    qp_trace *names = qp_trace_open(trace, error);
-    source *s = names ? qp_alloc_zeroed(1, sizeof *s) : NULL;
-    if (s)
-        *s = (source){
-            .m = m, .path = trace, .t = t, .names = names, .threads = QP_BUF(uint32_t)};
-    bool is_same = names && is_same_run(names, m);
-    if (s && is_same && survey(names, t) && find_methods(s)) {
+    source *s = qp_alloc_zeroed(1, sizeof *s);
+    if (!s)
+        return qp_error_fail(error, "%s: not enough memory", trace);
+    *t = (qp_timeline){0};
+    *s = (source){
+        .m = m, .path = trace, .profile = profile, .t = t, .threads = QP_BUF(uint32_t)};
+    s->names = open_trace(s, error);
+    bool is_same = s->names && is_same_run(s->names, m);
+    if (is_same && survey(s->names, t) && find_methods(s)) {
         t->from = s;
         t->each = each;
         t->slice = slice;
-        t->ns_of_ticks = qp_trace_ns(qp_trace_about(names), QP_TIMELINE_TICKS);
+        t->ns_of_ticks = qp_trace_ns(qp_trace_about(s->names), QP_TIMELINE_TICKS);
         return true;
     }
-    if (names)
+    if (s->names)
         qp_error_fail(error, "%s: %s%s%.300s", trace,
                       is_same ? "not enough memory" : "the trace of another run",
                       !is_same && *m->run.trace_file ? "; that of this one is " : "",
                       is_same ? "" : m->run.trace_file);
-    if (s)
-        close_source(s);
-    else
-        qp_trace_close(names);
+    close_source(s);
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include "base/os/file.h"
 #include "base/text/buf.h"
 #include "format/space.h"
+#include "format/trace.h"
 #include "model/model.h"
 #include "model/read/read.h"
 
@@ -121,6 +122,9 @@ bool qp_image_check_head(const qp_image *image, qp_error *error)
     const qp_head *h = qp_image_head(image);
     size_t magic_bytes =
         image->file_bytes < sizeof h->magic ? image->file_bytes : sizeof h->magic;
+    if (image->file_bytes >= sizeof h->magic &&
+        memcmp(h->magic, QP_TRACE_MAGIC, sizeof h->magic) == 0)
+        return qp_error_fail(error, "it is a raw trace, not a profile: use qprof trace");
     if (memcmp(h->magic, QP_MAGIC, magic_bytes) != 0)
         return qp_error_fail(error, "it is not a qprof profile");
     if (image->file_bytes < sizeof *h)
