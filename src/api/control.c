@@ -71,7 +71,7 @@ void *qprof_get_option(const char *name)
     qp_option which = qp_option_find(name, strlen(name));
     if (which == QP_N_OPTIONS)
         return NULL;
-    qp_option_kind kind = (qp_option_kind)qp_option_table[which].kind;
+    qp_option_kind kind = qp_option_kind_of(which);
     if (kind == QP_OPTION_TEXT || kind == QP_OPTION_WORD || kind == QP_OPTION_SET)
         return (void *)(uintptr_t)qp_option_text(&qp_recorder.options, which);
     return (void *)(uintptr_t)qp_recorder.options.number[which];

@@ -131,7 +131,7 @@ enum { N_FIGURES = (int)QP_D_COUNT + (int)N_TERMS };
 
 static const char *figure_name(unsigned i)
 {
-    return i < QP_D_COUNT ? qp_diagnostic_names[i] : term_names[i - QP_D_COUNT];
+    return i < QP_D_COUNT ? qp_diagnostic_name((qp_diagnostic)i) : term_names[i - QP_D_COUNT];
 }
 
 static uint64_t figure(unsigned i)

@@ -10,9 +10,12 @@
 
 /* ---- values of keys ------------------------------------------------------------------------ */
 
-/* The kinds of values of take_flag and take_quantity. No pointers, each of which costs a relocation. */
+/* What take_value() takes, and the kinds of values of FLAG and QUANTITY. */
+enum { COUNT, FLAG, SETTING, QUANTITY, EVENT, CONTEXT, OBJECT, WHEN, CHAIN, ACTION };
 enum { NO_YES, DISABLED_ENABLED };
 enum { DURATION, FRAMES, PART, HITS };
+
+static qp_config_take_value take_value;
 
 /* A bool: the second of two words. */
 static qp_taken take_flag(qp_config_reader *r, const qp_config_text *value, void *flag)
@@ -148,7 +151,7 @@ static qp_taken take_list(qp_config_reader *r, bool has_kinds, qp_config_list *l
 static qp_taken take_rest(qp_config_reader *r, const qp_config_key *keys, unsigned n_keys,
                           void *object, qp_config_list *list)
 {
-    qp_taken taken = qp_config_keys(r, keys, n_keys, true, object);
+    qp_taken taken = qp_config_keys(r, keys, n_keys, take_value, true, object);
     if (taken == QP_NO_MORE)
         return qp_config_refuse(r, r->at, "the line ends: expected a : and names of routines");
     return taken == QP_TAKEN ? take_list(r, false, list) : taken;
@@ -159,11 +162,11 @@ static qp_taken take_rest(qp_config_reader *r, const qp_config_key *keys, unsign
 static int trigger_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"pass", 0, offsetof(qp_config_trigger, pass), take_count},
-        {"work", 0, offsetof(qp_config_trigger, work), take_count},
-        {"cycling", NO_YES, offsetof(qp_config_trigger, is_cycling), take_flag},
-        {"all-threads", NO_YES, offsetof(qp_config_trigger, is_for_all_threads), take_flag},
-        {"checked", NO_YES, offsetof(qp_config_trigger, is_checked), take_flag}};
+        {"pass", 0, COUNT, offsetof(qp_config_trigger, pass)},
+        {"work", 0, COUNT, offsetof(qp_config_trigger, work)},
+        {"cycling", NO_YES, FLAG, offsetof(qp_config_trigger, is_cycling)},
+        {"all-threads", NO_YES, FLAG, offsetof(qp_config_trigger, is_for_all_threads)},
+        {"checked", NO_YES, FLAG, offsetof(qp_config_trigger, is_checked)}};
     qp_config_trigger t = {.is_checked = true};
     unsigned which;
     if (qp_config_take_name(r, &t.name) != QP_TAKEN ||
@@ -177,7 +180,7 @@ static int trigger_line(qp_config_reader *r)
 static int action_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"checked", NO_YES, offsetof(qp_config_action, is_checked), take_flag}};
+        {"checked", NO_YES, FLAG, offsetof(qp_config_action, is_checked)}};
     qp_config_action a = {.is_checked = true};
     unsigned kind, when;
     if (qp_config_take_name(r, &a.name) != QP_TAKEN ||
@@ -227,13 +230,14 @@ static qp_taken take_mode(qp_config_reader *r, qp_config_area *a)
 static int area_line(qp_config_reader *r)
 {
     static const qp_config_key keys[] = {
-        {"parameters", 0, offsetof(qp_config_area, parameters), take_setting},
-        {"checked", 0, offsetof(qp_config_area, checked), take_setting}};
+        {"parameters", 0, SETTING, offsetof(qp_config_area, parameters)},
+        {"checked", 0, SETTING, offsetof(qp_config_area, checked)}};
     qp_config_area a = {
         .lines = QP_SETTING_NONE, .parameters = QP_SETTING_NONE, .checked = QP_SETTING_NONE};
     if (qp_config_take_name(r, &a.name) != QP_TAKEN || take_mode(r, &a) == QP_MISTAKE)
         return QP_CONFIG_SYNTAX;
-    qp_taken taken = qp_config_keys(r, keys, sizeof keys / sizeof *keys, a.has_mode, &a);
+    qp_taken taken =
+        qp_config_keys(r, keys, sizeof keys / sizeof *keys, take_value, a.has_mode, &a);
     if (taken == QP_NO_MORE && a.has_mode)
         taken = qp_config_refuse(r, r->at,
                                  "the line ends: expected a : and names, as in class:Server");
@@ -400,20 +404,46 @@ static qp_taken take_action(qp_config_reader *r, const qp_config_text *value, vo
 #define FIELD(field) offsetof(qp_config_event_trigger, field)
 
 static const qp_config_key event_keys[] = {
-    {"event", 0, FIELD(event), take_event},
-    {"status", DISABLED_ENABLED, FIELD(is_enabled), take_flag},
-    {"context", 0, 0, take_context},
-    {"object", 0, 0, take_object},
-    {"when", 0, 0, take_when},
-    {"disable", NO_YES, FIELD(is_one_shot), take_flag},
-    {"chain", 0, 0, take_chain},
-    {"action", 0, 0, take_action},
-    {"deferred", NO_YES, FIELD(is_deferred), take_flag},
-    {"longer", DURATION, FIELD(longer_ns), take_quantity},
-    {"depth", FRAMES, FIELD(depth), take_quantity},
-    {"used", PART, FIELD(used), take_quantity},
-    {"rate", HITS, FIELD(most_a_second), take_quantity}};
+    {"event", 0, EVENT, FIELD(event)},
+    {"status", DISABLED_ENABLED, FLAG, FIELD(is_enabled)},
+    {"context", 0, CONTEXT, 0},
+    {"object", 0, OBJECT, 0},
+    {"when", 0, WHEN, 0},
+    {"disable", NO_YES, FLAG, FIELD(is_one_shot)},
+    {"chain", 0, CHAIN, 0},
+    {"action", 0, ACTION, 0},
+    {"deferred", NO_YES, FLAG, FIELD(is_deferred)},
+    {"longer", DURATION, QUANTITY, FIELD(longer_ns)},
+    {"depth", FRAMES, QUANTITY, FIELD(depth)},
+    {"used", PART, QUANTITY, FIELD(used)},
+    {"rate", HITS, QUANTITY, FIELD(most_a_second)}};
 #undef FIELD
+
+static qp_taken take_value(qp_config_reader *r, const qp_config_text *value, void *field)
+{
+    switch (value->key->what) {
+    case COUNT:
+        return take_count(r, value, field);
+    case FLAG:
+        return take_flag(r, value, field);
+    case SETTING:
+        return take_setting(r, value, field);
+    case QUANTITY:
+        return take_quantity(r, value, field);
+    case EVENT:
+        return take_event(r, value, field);
+    case CONTEXT:
+        return take_context(r, value, field);
+    case OBJECT:
+        return take_object(r, value, field);
+    case WHEN:
+        return take_when(r, value, field);
+    case CHAIN:
+        return take_chain(r, value, field);
+    default:
+        return take_action(r, value, field);
+    }
+}
 
 /* What is wrong with the keys together; NULL: nothing. */
 static const char *contradiction(const qp_config_event_trigger *t)
@@ -436,8 +466,8 @@ static int event_line(qp_config_reader *r)
 {
     qp_config_event_trigger t = {.is_enabled = true, .is_deferred = true};
     if (qp_config_take_name(r, &t.name) != QP_TAKEN ||
-        qp_config_keys(r, event_keys, sizeof event_keys / sizeof *event_keys, false, &t) ==
-            QP_MISTAKE)
+        qp_config_keys(r, event_keys, sizeof event_keys / sizeof *event_keys, take_value, false,
+                       &t) == QP_MISTAKE)
         return QP_CONFIG_SYNTAX;
     const char *why = contradiction(&t);
     if (why) {

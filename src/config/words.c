@@ -204,17 +204,17 @@ static qp_taken refuse_key(qp_config_reader *r, const qp_config_text *word,
 }
 
 static qp_taken take_key(qp_config_reader *r, qp_config_text *word, const qp_config_key *key,
-                         void *object)
+                         qp_config_take_value *take, void *object)
 {
     char *value = strchr(word->text, '=') + 1;
     const qp_config_text text = {value, word->at, key};
     if (!*value)
         return qp_config_refuse(r, word->at, "%s=: expected a value after the =", key->name);
-    return key->take(r, &text, (char *)object + key->offset);
+    return take(r, &text, (char *)object + key->offset);
 }
 
 qp_taken qp_config_keys(qp_config_reader *r, const qp_config_key *keys, unsigned n_keys,
-                        bool has_list, void *object)
+                        qp_config_take_value *take, bool has_list, void *object)
 {
     qp_config_text word;
     uint32_t seen = 0;
@@ -233,7 +233,7 @@ qp_taken qp_config_keys(qp_config_reader *r, const qp_config_key *keys, unsigned
         if (seen >> i & 1)
             return qp_config_refuse(r, word.at, "%s=: given twice", keys[i].name);
         seen |= 1u << i;
-        if (take_key(r, &word, &keys[i], object) != QP_TAKEN)
+        if (take_key(r, &word, &keys[i], take, object) != QP_TAKEN)
             return QP_MISTAKE;
     }
 }

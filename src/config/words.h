@@ -60,18 +60,21 @@ qp_taken qp_config_take_one(qp_config_reader *r, const char *words, unsigned *wh
 bool qp_config_number(const char *text, uint64_t *number);
 bool qp_config_integer(const char *text, int64_t *number);
 
-/* A KEY=VALUE of a statement: VALUE goes into the field at `offset` of its structure. */
+/* A KEY=VALUE of a statement: VALUE goes into the field at `offset` of its structure. No pointers, each
+ * of which costs a relocation. */
 typedef struct qp_config_key {
-    char name[13]; /* no pointer, which costs a relocation */
-    uint8_t how;   /* which of the kinds of values that `take` knows */
+    char name[13];
+    uint8_t how, what; /* for the function that takes values */
     uint16_t offset;
-    qp_taken (*take)(qp_config_reader *r, const qp_config_text *value, void *field);
 } qp_config_key;
+
+typedef qp_taken qp_config_take_value(qp_config_reader *r, const qp_config_text *value,
+                                      void *field);
 
 /* All KEY=VALUE up to the end of the statement or, if there may be a list, up to its ':'.
  * @return QP_TAKEN: there is a ':'; QP_NO_MORE; QP_MISTAKE */
 qp_taken qp_config_keys(qp_config_reader *r, const qp_config_key *keys, unsigned n_keys,
-                        bool has_list, void *object);
+                        qp_config_take_value *take, bool has_list, void *object);
 
 /* The name of an object: the next word. */
 qp_taken qp_config_take_name(qp_config_reader *r, const char **name);

@@ -87,7 +87,7 @@ typedef enum {
 } qp_diagnostic;
 
 /* Their names and kinds. */
-extern const char qp_diagnostic_names[QP_D_COUNT][24];
+const char *qp_diagnostic_name(qp_diagnostic which);
 extern const char qp_diagnostic_kinds[QP_D_COUNT + 1];
 
 /* ---- mistakes of the host -------------------------------------------------------------------

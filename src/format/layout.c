@@ -3,11 +3,17 @@
 
 #include "format/options.h"
 
-const char qp_diagnostic_names[QP_D_COUNT][24] = {
-#define QP_X(name, kind, text) #name,
-    QP_DIAGNOSTICS(QP_X)
+const char *qp_diagnostic_name(qp_diagnostic which)
+{
+    const char *name =
+#define QP_X(name, kind, text) #name "\0"
+        QP_DIAGNOSTICS(QP_X)
 #undef QP_X
-};
+        ;
+    for (unsigned i = 0; i < which; i++)
+        name += strlen(name) + 1;
+    return name;
+}
 
 const char qp_diagnostic_kinds[] = {
 #define QP_X(name, kind, text) #kind[0],

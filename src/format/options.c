@@ -9,29 +9,58 @@
 
 #include "base/os/clock.h"
 
+/* Of each option its name, initial value and values. A table with pointers would cost a library four
+ * times their size, one with texts of equal length twice. */
+#define TEXTS(name, initial, values) name "\0" initial "\0" values
 typedef struct {
-#define QP_X(id, name, kind, initial, values, help) char of_##id[sizeof(values)];
+#define QP_X(id, name, kind, initial, values, help)                                            \
+    char of_##id[sizeof TEXTS(name, initial, values)];
     QP_OPTIONS(QP_X)
 #undef QP_X
 } option_texts;
 static const option_texts texts = {
-#define QP_X(id, name, kind, initial, values, help) values,
+#define QP_X(id, name, kind, initial, values, help) TEXTS(name, initial, values),
     QP_OPTIONS(QP_X)
 #undef QP_X
 };
 
-const qp_option_spec qp_option_table[QP_N_OPTIONS] = {
-#define QP_X(id, name, kind, initial, values, help)                                            \
-    {name, initial, QP_OPTION_##kind, offsetof(option_texts, of_##id)},
+static const uint16_t places[QP_N_OPTIONS] = {
+#define QP_X(id, name, kind, initial, values, help) offsetof(option_texts, of_##id),
     QP_OPTIONS(QP_X)
 #undef QP_X
 };
+
+static const uint8_t kinds[QP_N_OPTIONS] = {
+#define QP_X(id, name, kind, initial, values, help) QP_OPTION_##kind,
+    QP_OPTIONS(QP_X)
+#undef QP_X
+};
+
+static const char *after(const char *text)
+{
+    return text + strlen(text) + 1;
+}
+
+qp_option_kind qp_option_kind_of(qp_option which)
+{
+    return (qp_option_kind)kinds[which];
+}
+
+const char *qp_option_name(qp_option which)
+{
+    return (const char *)&texts + places[which];
+}
+
+const char *qp_option_initial(qp_option which)
+{
+    return after(qp_option_name(which));
+}
 
 const char *qp_option_values(qp_option which)
 {
     if (which == QP_OPT_ignore_signals) /* one copy of the names in the library */
         which = QP_OPT_handle_signals;
-    return (const char *)&texts + qp_option_table[which].values;
+    return after(qp_option_initial(which));
 }
 
 /* Options of the other library are known and ignored, because a host gives both the same words. */
@@ -97,7 +126,7 @@ bool qp_option_is(const char *known, const char *name, size_t n_bytes)
 qp_option qp_option_find(const char *name, size_t n_bytes)
 {
     for (unsigned i = 0; i < QP_N_OPTIONS; i++)
-        if (qp_option_is(qp_option_table[i].name, name, n_bytes))
+        if (qp_option_is(qp_option_name((qp_option)i), name, n_bytes))
             return meaning_of((qp_option)i);
     return QP_N_OPTIONS;
 }
@@ -109,7 +138,7 @@ const char *qp_option_nearest(const char *name)
     name += strspn(name, "-");
     size_t n = strlen(name), least = 3;
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
-        const char *known = qp_option_table[i].name;
+        const char *known = qp_option_name((qp_option)i);
         size_t n_known = strlen(known), n_longer = n > n_known ? n : n_known;
         size_t begin = 0, end = 0;
         while (begin < n && name[begin] == known[begin])
@@ -178,23 +207,22 @@ static bool parse_number(const char *text, qp_option_kind kind, uint64_t *out)
 static qp_parse store_number(qp_options *o, qp_option which, const char *value,
                              const qp_option_events *events, qp_error *e)
 {
-    const qp_option_spec *spec = &qp_option_table[which];
     const char *choices = qp_option_values(which);
-    bool is_size = spec->kind != QP_OPTION_NUMBER;
+    const qp_option_kind kind = qp_option_kind_of(which);
+    bool is_size = kind != QP_OPTION_NUMBER;
     char low_text[24];
     uint64_t number, low = 0, high = 0;
     const char *dots = strstr(choices, "..");
     snprintf(low_text, sizeof low_text, "%.*s", (int)(dots - choices), choices);
-    parse_number(low_text, spec->kind, &low);
-    parse_number(dots + 2, spec->kind, &high);
-    if (!parse_number(value, spec->kind, &number) ||
-        (is_size && (number < low || number > high)))
-        return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not a number in %s", spec->name,
-                            value, choices);
+    parse_number(low_text, kind, &low);
+    parse_number(dots + 2, kind, &high);
+    if (!parse_number(value, kind, &number) || (is_size && (number < low || number > high)))
+        return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not a number in %s",
+                            qp_option_name(which), value, choices);
     if (number < low || number > high) {
         number = number < low ? low : high;
         if (events->clamped)
-            events->clamped(events->to, spec->name);
+            events->clamped(events->to, qp_option_name(which));
     }
     o->number[which] = number;
     return QP_PARSE_OK;
@@ -231,7 +259,6 @@ void qp_option_nth(const char *words, uint64_t which, char *out, size_t n_bytes)
 /* Some of the words "a|b|c", separated by commas. */
 static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_error *e)
 {
-    const qp_option_spec *spec = &qp_option_table[which];
     const char *choices = qp_option_values(which);
     char member[64], word[32];
     uint64_t index, mask = 0;
@@ -240,7 +267,7 @@ static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_
         snprintf(member, sizeof member, "%.*s", (int)n, at);
         if (n >= sizeof member || !find_word(choices, member, &index, word))
             return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: \"%.40s\" is not one of %s",
-                                spec->name, value, member, choices);
+                                qp_option_name(which), value, member, choices);
         mask |= 1ull << index;
         at += n;
         if (!*at)
@@ -253,18 +280,17 @@ static qp_parse store_set(qp_options *o, qp_option which, const char *value, qp_
 static qp_parse store_value(qp_options *o, qp_option which, const char *value, bool has_value,
                             const qp_option_events *events, qp_error *e)
 {
-    const qp_option_spec *spec = &qp_option_table[which];
     const char *choices = qp_option_values(which);
     char word[32];
     uint64_t index;
     o->is_set[which] = true;
-    switch ((qp_option_kind)spec->kind) {
+    switch (qp_option_kind_of(which)) {
     case QP_OPTION_TEXT:
         return store_text(o, which, value, e);
     case QP_OPTION_BOOL:
         if (has_value && !find_word("no|yes", value, &index, word))
-            return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: neither yes nor no", spec->name,
-                                value);
+            return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: neither yes nor no",
+                                qp_option_name(which), value);
         o->number[which] = has_value ? index : 1;
         return QP_PARSE_OK;
     case QP_OPTION_NUMBER:
@@ -272,14 +298,14 @@ static qp_parse store_value(qp_options *o, qp_option which, const char *value, b
     case QP_OPTION_TIME:
         return store_number(o, which, value, events, e);
     case QP_OPTION_WORD:
-        if (!has_value && !spec->initial[0]) { /* -cover: the first of its words */
+        if (!has_value && !*qp_option_initial(which)) { /* -cover: the first of its words */
             snprintf(word, sizeof word, "%.*s", (int)strcspn(choices, "|"), choices);
             o->number[which] = 0;
             return store_text(o, which, word, e);
         }
         if (!find_word(choices, value, &index, word))
-            return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not one of %s", spec->name,
-                                value, choices);
+            return qp_error_set(e, QP_PARSE_VALUE, "-%s=%.40s: not one of %s",
+                                qp_option_name(which), value, choices);
         o->number[which] = index;
         return store_text(o, which, word, e);
     case QP_OPTION_SET:
@@ -303,8 +329,9 @@ void qp_options_init(qp_options *o)
     o->n_pool = 1;
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
         o->number[i] = UINT64_MAX;
-        if (qp_option_table[i].initial[0])
-            store_value(o, (qp_option)i, qp_option_table[i].initial, true, &silent, &unused);
+        if (*qp_option_initial((qp_option)i))
+            store_value(o, (qp_option)i, qp_option_initial((qp_option)i), true, &silent,
+                        &unused);
         o->is_set[i] = false;
     }
 }
@@ -384,7 +411,7 @@ qp_parse qp_options_parse(qp_options *o, const char *words, const qp_option_even
 
 static void print_value(const qp_options *o, qp_option which, char *out, size_t n_bytes)
 {
-    switch ((qp_option_kind)qp_option_table[which].kind) {
+    switch (qp_option_kind_of(which)) {
     case QP_OPTION_BOOL:
         snprintf(out, n_bytes, "%s", o->number[which] ? "yes" : "no");
         break;
@@ -424,7 +451,7 @@ size_t qp_options_print(const qp_options *o, char *out, size_t n_bytes)
             continue;
         print_value(o, (qp_option)i, value, sizeof value);
         int wrote = snprintf(out + n, n_bytes - n, "%s-%s=%s", n ? " " : "",
-                             qp_option_table[i].name, value);
+                             qp_option_name((qp_option)i), value);
         if (wrote < 0 || n + (size_t)wrote >= n_bytes) {
             out[n] = '\0';
             return n;

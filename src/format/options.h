@@ -239,15 +239,11 @@ typedef enum {
     QP_OPTION_SET /* some of the words, separated by ',' */
 } qp_option_kind;
 
-/* Short texts lie in the table: a pointer in it would cost a library four times its size. */
-typedef struct {
-    char name[28], initial[12];
-    uint8_t kind;    /* qp_option_kind */
-    uint16_t values; /* where qp_option_values() finds its text */
-} qp_option_spec;
-
-extern const qp_option_spec qp_option_table[QP_N_OPTIONS];
-/* The words, or the smallest and the largest number, of an option. */
+/* What the table has of an option. */
+qp_option_kind qp_option_kind_of(qp_option which);
+const char *qp_option_name(qp_option which);
+const char *qp_option_initial(qp_option which);
+/* The words, or the smallest and the largest number. */
 const char *qp_option_values(qp_option which);
 extern const char *const qp_option_help[QP_N_OPTIONS]; /* for the tool */
 

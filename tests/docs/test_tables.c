@@ -494,20 +494,20 @@ static void the_options_page_has_every_option_of_the_table(void **state)
     FILE *page = open_page("options.md");
     char row[ROW_BYTES], wanted[2 * ROW_BYTES], values[ROW_BYTES];
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
-        const qp_option_spec *o = &qp_option_table[i];
-        if (o->kind == QP_OPTION_BOOL)
+        const char *initial = qp_option_initial((qp_option)i);
+        const qp_option_kind kind = qp_option_kind_of((qp_option)i);
+        if (kind == QP_OPTION_BOOL)
             print_choice(values, sizeof values, "yes|no");
-        else if (o->kind == QP_OPTION_WORD || o->kind == QP_OPTION_SET ||
-                 o->kind == QP_OPTION_TEXT)
+        else if (kind == QP_OPTION_WORD || kind == QP_OPTION_SET || kind == QP_OPTION_TEXT)
             print_choice(values, sizeof values, qp_option_values((qp_option)i));
         else
             snprintf(values, sizeof values, "%.*s to %s",
                      (int)strcspn(qp_option_values((qp_option)i), "."),
                      qp_option_values((qp_option)i),
                      strrchr(qp_option_values((qp_option)i), '.') + 1);
-        snprintf(wanted, sizeof wanted, "| `-%s` | %s%s%s | %s | %s |", o->name,
-                 *o->initial ? "`" : "", o->initial, *o->initial ? "`" : "", values,
-                 qp_option_help[i]);
+        snprintf(wanted, sizeof wanted, "| `-%s` | %s%s%s | %s | %s |",
+                 qp_option_name((qp_option)i), *initial ? "`" : "", initial,
+                 *initial ? "`" : "", values, qp_option_help[i]);
         assert_true(next_row(page, "-", row));
         assert_string_equal(row, wanted);
     }

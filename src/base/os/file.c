@@ -14,20 +14,22 @@ enum { MIN_FD = 1000 };
 
 const char *qp_file_reason(int error, bool is_new)
 {
+    /* Two errors, the text for a file that should exist, and for a new one; "": the system's text. No
+     * pointers, each of which costs a relocation. */
     static const struct {
-        int errors[2];
-        const char *of_existing, *of_new; /* NULL: the system's text */
+        uint8_t errors[2];
+        char of_existing[24], of_new[38];
     } reasons[] = {
         {{ENOENT, ENOTDIR}, "no such file", "no such folder"},
         {{EACCES, EPERM}, "permission denied", "the folder may not be written to"},
-        {{ENXIO, ENODEV}, "is not a plain file", NULL}, /* ENXIO: a socket */
-        {{EMFILE, ENFILE}, "too many files are open", NULL},
-        {{EROFS, EROFS}, NULL, "the file system may not be written to"},
-        {{ENOSPC, EDQUOT}, NULL, "no space is left"},
+        {{ENXIO, ENODEV}, "is not a plain file", ""}, /* ENXIO: a socket */
+        {{EMFILE, ENFILE}, "too many files are open", ""},
+        {{EROFS, EROFS}, "", "the file system may not be written to"},
+        {{ENOSPC, EDQUOT}, "", "no space is left"},
         {{ENAMETOOLONG, ENAMETOOLONG}, "its name is too long", "its name is too long"}};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         const char *text = is_new ? reasons[i].of_new : reasons[i].of_existing;
-        if (text && (error == reasons[i].errors[0] || error == reasons[i].errors[1]))
+        if (*text && (error == reasons[i].errors[0] || error == reasons[i].errors[1]))
             return text;
     }
     return strerror(error);

@@ -128,13 +128,14 @@ static void offer_flags(const offers *to, const qp_command *command)
     if (flag && flag->value)
         offer_values(to, flag->value, last, n_begin, false);
     for (unsigned i = 0; command->takes_rest && !flag && i < QP_N_OPTIONS; i++) {
-        const qp_option_spec *o = &qp_option_table[i];
-        bool is_listed = dashes[1] && qp_flag_named(command, o->name, strlen(o->name));
+        const char *known = qp_option_name((qp_option)i);
+        const qp_option_kind kind = qp_option_kind_of((qp_option)i);
+        bool is_listed = dashes[1] && qp_flag_named(command, known, strlen(known));
         if (!equals && !is_listed)
-            offer(to, dashes, o->name, "=", qp_option_help[i]);
-        else if (equals && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
-            offer_values(to, o->kind == QP_OPTION_BOOL ? "yes|no" : qp_option_values(i), last,
-                         n_begin, o->kind == QP_OPTION_SET);
+            offer(to, dashes, known, "=", qp_option_help[i]);
+        else if (equals && strlen(known) == n && memcmp(known, name, n) == 0)
+            offer_values(to, kind == QP_OPTION_BOOL ? "yes|no" : qp_option_values(i), last,
+                         n_begin, kind == QP_OPTION_SET);
     }
 }
 

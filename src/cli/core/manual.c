@@ -176,16 +176,17 @@ void qp_manual_options(qp_out *out)
                      "separated by spaces, a value with spaces in quotes;\n.B qprof run\n"
                      "sets it.\n.SH OPTIONS\n");
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
-        const qp_option_spec *o = &qp_option_table[i];
+        const qp_option which = (qp_option)i;
         qp_out_text(out, ".TP\n.B \\-");
-        print_text(out, o->name);
+        print_text(out, qp_option_name(which));
         qp_out_char(out, '=');
-        print_paragraph(out,
-                        o->kind == QP_OPTION_BOOL ? "yes|no" : qp_option_values((qp_option)i));
+        print_paragraph(out, qp_option_kind_of(which) == QP_OPTION_BOOL
+                                 ? "yes|no"
+                                 : qp_option_values(which));
         print_text(out, qp_option_help[i]);
-        if (*o->initial) {
+        if (*qp_option_initial(which)) {
             qp_out_text(out, " (default ");
-            print_text(out, o->initial);
+            print_text(out, qp_option_initial(which));
             qp_out_char(out, ')');
         }
         qp_out_char(out, '\n');

@@ -40,7 +40,7 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
     if (which == QP_N_OPTIONS) {
         char known[QP_WORDS_BYTES] = "", hint[QP_HINT_BYTES];
         for (unsigned i = 0; i < QP_N_OPTIONS; i++)
-            qp_args_add_word(known, qp_option_table[i].name);
+            qp_args_add_word(known, qp_option_name((qp_option)i));
         for (const qp_flag *f = cli->command->flags; f->name; f++)
             qp_args_add_word(known, f->name);
         return qp_cli_refuse(
@@ -51,7 +51,7 @@ static bool add_raw(const qp_cli *cli, qp_recorder_words *w, const char *word,
         *output = equals ? equals + 1 : "";
         return true;
     }
-    return add_word(w, qp_option_table[which].name, equals ? equals + 1 : NULL);
+    return add_word(w, qp_option_name(which), equals ? equals + 1 : NULL);
 }
 
 /* Check the file of -config=FILE and print its mistakes. */
@@ -259,15 +259,15 @@ void qp_recorder_path(const qp_recorder_words *words, const qp_name_facts *facts
 void qp_recorder_list(const qp_screen *s)
 {
     for (unsigned i = 0; i < QP_N_OPTIONS; i++) {
-        const qp_option_spec *o = &qp_option_table[i];
+        const qp_option which = (qp_option)i;
         char name[512];
         const char *values =
-            o->kind == QP_OPTION_BOOL ? "yes|no" : qp_option_values((qp_option)i);
-        snprintf(name, sizeof name, "--%s=%s", o->name, values);
+            qp_option_kind_of(which) == QP_OPTION_BOOL ? "yes|no" : qp_option_values(which);
+        snprintf(name, sizeof name, "--%s=%s", qp_option_name(which), values);
         qp_screen_text(s, QP_STYLE_HEAD, name);
         qp_out_format(s->out, "\n    %s", qp_option_help[i]);
-        if (*o->initial)
-            qp_out_format(s->out, " (default %s)", o->initial);
+        if (*qp_option_initial(which))
+            qp_out_format(s->out, " (default %s)", qp_option_initial(which));
         qp_out_char(s->out, '\n');
     }
 }

@@ -416,7 +416,8 @@ static void print_losses(int fd)
         uint64_t n = qp_load(&qp_recorder_head()->diagnostics[i]);
         if (!n || qp_diagnostic_kinds[i] == 'N')
             continue;
-        dprintf(fd, "%s %s=%llu", lead, qp_diagnostic_names[i], (unsigned long long)n);
+        dprintf(fd, "%s %s=%llu", lead, qp_diagnostic_name((qp_diagnostic)i),
+                (unsigned long long)n);
         lead = ",";
     }
     if (lead[0] == ',')
