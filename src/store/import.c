@@ -79,14 +79,24 @@ static int64_t find_known(const qp_store_addition *x, const char *sql, bool *is_
     return number;
 }
 
-static bool remove_row(const qp_store *s, int64_t number, qp_error *error)
+bool qp_store_run_for(const qp_store *s, const char *sql, int64_t number, int64_t second,
+                      qp_error *error)
 {
-    sqlite3_stmt *st = qp_store_prepare(s, "DELETE FROM profile WHERE profile = ?", error);
-    if (st)
+    sqlite3_stmt *st = qp_store_prepare(s, sql, error);
+    if (st) {
         sqlite3_bind_int64(st, 1, number);
+        if (second)
+            sqlite3_bind_int64(st, 2, second);
+    }
     const bool is_good = st && qp_store_step(s, st, error);
     sqlite3_finalize(st);
     return is_good;
+}
+
+bool qp_store_remove_row(const qp_store *s, int64_t number, qp_error *error)
+{
+    return qp_store_run_for(s, "DELETE FROM slow WHERE profile = ?", number, 0, error) &&
+           qp_store_run_for(s, "DELETE FROM profile WHERE profile = ?", number, 0, error);
 }
 
 static bool insert_row(const qp_store_addition *x, qp_error *error)
@@ -171,7 +181,8 @@ static bool write_columns(qp_store_addition *x, qp_error *error)
 
 bool qp_store_put(qp_store_addition *x, qp_error *error)
 {
-    return qp_store_learn(x->s, error) && write_columns(x, error) && insert_row(x, error);
+    return qp_store_learn(x->s, error) && write_columns(x, error) && insert_row(x, error) &&
+           (!x->m || qp_store_put_kept(x->s, x->m, sqlite3_last_insert_rowid(x->s->db), error));
 }
 
 static qp_import_result add_row(qp_store_addition *x, qp_error *error)
@@ -192,8 +203,8 @@ static qp_import_result add_row(qp_store_addition *x, qp_error *error)
     const int64_t known = rolled ? rolled : find_known(x, by_row, &is_later, error);
     if (known > 0 && is_later)
         return QP_IMPORT_KNOWN;
-    const bool is_good =
-        known >= 0 && (!known || remove_row(s, known, error)) && qp_store_put(x, error);
+    const bool is_good = known >= 0 && (!known || qp_store_remove_row(s, known, error)) &&
+                         qp_store_put(x, error);
     return !is_good ? QP_IMPORT_FAILED : known ? QP_IMPORT_REPLACED : QP_IMPORT_ADDED;
 }
 
@@ -269,6 +280,7 @@ qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
     if (!d || !x.one)
         qp_error_fail(error, "%.300s: out of memory", file);
     if (m && qp_merge_add(x.one, m, file, false, error)) {
+        x.m = m;
         describe(d, m, file);
         qp_store_add_up(&x);
         result = qp_store_pack_records(&x, error) ? add(&x, error) : QP_IMPORT_FAILED;

@@ -64,7 +64,8 @@ typedef struct {
 typedef struct {
     qp_store *s;
     const qp_store_row *d;
-    qp_merge *one; /* the sum of the profile alone, or of several */
+    qp_merge *one;     /* the sum of the profile alone, or of several */
+    const qp_model *m; /* whose requests that were kept whole are added; NULL: of a sum */
     qp_buf records, segment, counters;
     uint64_t calls, self;
 } qp_store_addition;
@@ -75,6 +76,15 @@ void qp_store_add_up(qp_store_addition *x);
 bool qp_store_pack_records(qp_store_addition *x, qp_error *error);
 /* Write the row, in a transaction. @return false: see error */
 bool qp_store_put(qp_store_addition *x, qp_error *error);
+
+/* Remove the row of a profile, and what belongs to it, in a transaction. @return false: see error */
+bool qp_store_remove_row(const qp_store *s, int64_t number, qp_error *error);
+/* Run a statement with a number as ?1, and if `second` is not 0 that as ?2. @return false: see error */
+bool qp_store_run_for(const qp_store *s, const char *sql, int64_t number, int64_t second,
+                      qp_error *error);
+
+/* Add the requests that a profile kept whole, in a transaction: kept.c. @return false: see error */
+bool qp_store_put_kept(const qp_store *s, const qp_model *m, int64_t profile, qp_error *error);
 
 /* ---- the columns of a profile: segment.c ------------------------------------------------- */
 

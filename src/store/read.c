@@ -388,6 +388,33 @@ static bool check_database(const qp_store *s, qp_error *error)
     return is_good;
 }
 
+/* The requests that were kept whole, and their calls. @return how many mistakes there are */
+static size_t check_kept(qp_store *s, const qp_store_profile *profiles, size_t n,
+                         void (*show)(void *to, const char *mistake), void *to)
+{
+    qp_buf requests = QP_BUF(qp_store_kept);
+    qp_arena arena;
+    qp_error error = {.text = ""};
+    qp_arena_init(&arena);
+    const bool is_read = qp_store_kept_requests(s, profiles, n, &requests, &arena, &error);
+    size_t n_wrong = !is_read;
+    if (!is_read)
+        show(to, error.text);
+    for (size_t i = 0; is_read && i < requests.n; i++) {
+        size_t n_calls;
+        qp_kept_call *calls;
+        const qp_store_kept *x = (const qp_store_kept *)requests.items + i;
+        if (!qp_store_kept_calls(s, x->number, &calls, &n_calls, &arena, &error)) {
+            show(to, error.text);
+            n_wrong++;
+        }
+        qp_free(calls);
+    }
+    qp_free(requests.items);
+    qp_arena_fini(&arena);
+    return n_wrong;
+}
+
 size_t qp_store_check(qp_store *s, const qp_store_profile *profiles, size_t n,
                       void (*show)(void *to, const char *mistake), void *to)
 {
@@ -410,20 +437,16 @@ size_t qp_store_check(qp_store *s, const qp_store_profile *profiles, size_t n,
     }
     end(&x);
     qp_merge_free(x.sum);
-    return n_wrong;
+    return n_wrong + check_kept(s, profiles, n, show, to);
 }
 
 bool qp_store_remove(qp_store *s, const qp_store_profile *profiles, size_t n, qp_error *error)
 {
     if (!qp_store_execute(s, "BEGIN IMMEDIATE", error))
         return false;
-    sqlite3_stmt *st = qp_store_prepare(s, "DELETE FROM profile WHERE profile = ?", error);
-    bool is_good = st != NULL;
-    for (size_t i = 0; is_good && i < n; i++) {
-        sqlite3_bind_int64(st, 1, profiles[i].number);
-        is_good = qp_store_step(s, st, error);
-    }
-    sqlite3_finalize(st);
+    bool is_good = true;
+    for (size_t i = 0; is_good && i < n; i++)
+        is_good = qp_store_remove_row(s, profiles[i].number, error);
     is_good = is_good && qp_store_execute(s, "COMMIT", error);
     if (!is_good)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);

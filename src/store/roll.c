@@ -35,37 +35,26 @@ static int compare(const void *a, const void *b)
 
 /* ---- a group -------------------------------------------------------------------------------- */
 
-/* @param sql  with the number of a profile as ?1, and another one as ?2 */
-static bool run_for(const qp_store *s, const char *sql, int64_t number, int64_t sum,
-                    qp_error *error)
-{
-    sqlite3_stmt *st = qp_store_prepare(s, sql, error);
-    if (st) {
-        sqlite3_bind_int64(st, 1, number);
-        if (sum)
-            sqlite3_bind_int64(st, 2, sum);
-    }
-    const bool is_good = st && qp_store_step(s, st, error);
-    sqlite3_finalize(st);
-    return is_good;
-}
-
 /* The rows go, and what they were, or had been made of, leads to the sum. It has a number of its own,
  * which no row had before. */
 static bool replace(qp_store_addition *x, const qp_store_profile *profiles, size_t n,
                     qp_error *error)
 {
     bool is_good = qp_store_put(x, error);
-    const int64_t sum = sqlite3_last_insert_rowid(x->s->db);
+    const int64_t sum =
+        sqlite3_last_insert_rowid(x->s->db); /* that of the profile: see qp_store_put() */
     for (size_t i = 0; is_good && i < n; i++) {
         const int64_t number = profiles[i].number;
-        is_good = run_for(x->s,
-                          "INSERT OR REPLACE INTO rolled SELECT nonce, started_at, clears,"
-                          " dataset, ended_at, calls, ?2 FROM profile WHERE profile = ?1",
-                          number, sum, error) &&
-                  run_for(x->s, "UPDATE rolled SET profile = ?2 WHERE profile = ?1", number,
-                          sum, error) &&
-                  run_for(x->s, "DELETE FROM profile WHERE profile = ?1", number, 0, error);
+        is_good =
+            qp_store_run_for(x->s,
+                             "INSERT OR REPLACE INTO rolled SELECT nonce, started_at, clears,"
+                             " dataset, ended_at, calls, ?2 FROM profile WHERE profile = ?1",
+                             number, sum, error) &&
+            qp_store_run_for(x->s, "UPDATE rolled SET profile = ?2 WHERE profile = ?1", number,
+                             sum, error) &&
+            qp_store_run_for(x->s, "UPDATE slow SET profile = ?2 WHERE profile = ?1", number,
+                             sum, error) &&
+            qp_store_remove_row(x->s, number, error);
     }
     return is_good;
 }

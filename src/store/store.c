@@ -36,7 +36,15 @@ static const char *const steps[] = {
     " PRIMARY KEY (nonce, started_at, clears)) WITHOUT ROWID;",
     "ALTER TABLE method ADD COLUMN sum INTEGER;" /* NULL: of a row from before */
     "ALTER TABLE path ADD COLUMN sum INTEGER;",
-    "ALTER TABLE profile ADD COLUMN counters BLOB;" /* NULL: they are among the records */};
+    "ALTER TABLE profile ADD COLUMN counters BLOB;", /* NULL: they are among the records */
+    "CREATE TABLE slow (request INTEGER PRIMARY KEY AUTOINCREMENT, profile INTEGER NOT NULL,"
+    " endpoint TEXT NOT NULL, thread TEXT NOT NULL, elapsed INTEGER NOT NULL,"
+    " begun_at INTEGER NOT NULL, begun INTEGER NOT NULL, ordinal INTEGER NOT NULL,"
+    " flags INTEGER NOT NULL, window INTEGER NOT NULL, off INTEGER NOT NULL,"
+    " suspended INTEGER NOT NULL, calls INTEGER NOT NULL, before INTEGER NOT NULL,"
+    " after INTEGER NOT NULL, trace BLOB NOT NULL, span BLOB NOT NULL, sum INTEGER NOT NULL,"
+    " steps BLOB NOT NULL);"
+    "CREATE INDEX slow_by_profile ON slow (profile);"};
 enum { VERSION = sizeof steps / sizeof *steps };
 
 /* ---- statements ---------------------------------------------------------------------------- */

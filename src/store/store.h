@@ -13,6 +13,7 @@
 #include "base/text/buf.h"
 #include "base/text/error.h"
 #include "model/combine/combine.h"
+#include "model/figures/figures.h"
 
 typedef struct qp_store qp_store;
 
@@ -81,6 +82,26 @@ bool qp_store_choose(qp_store *s, const qp_store_filter *filter, qp_buf *profile
  * @return free with qp_merge_free(); NULL: see error */
 qp_merge *qp_store_sum(qp_store *s, const qp_store_profile *profiles, size_t n, bool is_forced,
                        qp_error *error);
+
+/* ---- requests that were kept whole ---------------------------------------------------------- */
+
+typedef struct {
+    qp_kept_request r; /* node: means nothing */
+    int64_t number;    /* of the store; it stays while the request is there */
+    const qp_store_profile *profile;
+} qp_store_kept;
+
+/** List those of profiles, the slowest first.
+ * @param profiles  [n] as qp_store_choose() gives them
+ * @param requests  an empty buffer of qp_store_kept; texts are the arena's
+ * @return false: see error */
+bool qp_store_kept_requests(qp_store *s, const qp_store_profile *profiles, size_t n,
+                            qp_buf *requests, qp_arena *arena, qp_error *error);
+
+/** The calls of one of them in their order.
+ * @param out  [*n] free with qp_free(); names are the arena's @return false: see error */
+bool qp_store_kept_calls(qp_store *s, int64_t number, qp_kept_call **out, size_t *n,
+                         qp_arena *arena, qp_error *error);
 
 /* ---- keeping ----------------------------------------------------------------------------- */
 

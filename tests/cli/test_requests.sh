@@ -88,6 +88,11 @@ $(qprof requests --show=1 slow.qprof)
 END
 claim "... in CSV" same 6 "$(qprof requests --show=1 --format=csv slow.qprof | wc -l)"
 claim "an unknown number" says 'not a number from 1 to 3' qprof requests --show=4 slow.qprof
+claim "... nor 0" says '--show=0: not a number from 1 to 3' qprof requests --show=0 slow.qprof
+claim "an empty trace id" says '--trace-id=: expected the digits of a trace id' qprof requests --trace-id= slow.qprof
+claim "those of one endpoint keep their numbers" same '3 b' "$(qprof requests --slowest --endpoint=b --format=json slow.qprof |
+    jq -r '.requests[] | "\(.number) \(.endpoint)"')"
+claim "the counts of one endpoint" same '["a",3]' "$(qprof requests --endpoint=a --format=json slow.qprof | jq -c '.endpoints[] | [.endpoint, .requests]')"
 echo 'require("qlua").request("x", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tostring, 1)' >hex.lua
 QPROF='-output=hex.qprof -slowest=2' "$QPROF_BIN/qlua" hex.lua
 claim "... whose digits may be capitals" same x "$(qprof requests --trace-id=0AF7651916CD43DD8448EB211C80319C --format=json hex.qprof |

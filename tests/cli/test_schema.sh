@@ -12,6 +12,11 @@ record exact.qprof '[a' 'k(' 1 ')' ']!' 'main(' 10 'f(' '#0*3' 5 ')' 'g(' ')' ')
 QPROF='-slowest=2 -output=slowest.qprof' ./score '[a' 'k(' 1 ')' ']!' '[a' 'k(' 2 'f(' 1 ')' ')' ']'
 qprof requests --show=1 --format=json slowest.qprof > out.json
 claim "requests --show fits its schema" fits requests-show out.json
+qprof store import slow.db slowest.qprof >/dev/null
+qprof store slow --format=json slow.db > out.json
+claim "store slow fits its schema" fits store-slow out.json
+qprof store slow --show=1 --format=json slow.db > out.json
+claim "store slow --show fits its schema" fits store-slow-show out.json
 for mode in adaptive sampled none; do
     QPROF="-time=$mode -output=$mode.qprof" ./score 'main(' 10 'f(' 5 ')' ')'
 done
@@ -51,6 +56,7 @@ done
 
 # ---- the schemas are made of the tool's tables of fields ------------------------------------------
 for name in requests report report-by tree detail annotate info check doctor summary list list-live diff export trace-stat store-list store-series store-dead \
+    store-slow store-slow-show requests-slowest requests-show \
     cover cover-check cover-context cover-summary cover-diff cover-changes; do
     schema=$root/docs/schema/$name.json
     claim "docs/schema/$name.json: made by qprof help --schema=$name" sh -c \

@@ -258,7 +258,8 @@ claim "times of other clocks do not add" other_clocks
 an_older_store() {
     cp e.db v1.db && sql v1.db 'ALTER TABLE profile DROP COLUMN clock' \
         'ALTER TABLE profile DROP COLUMN has_calls' 'DROP TABLE rolled' 'ALTER TABLE method DROP COLUMN sum' \
-        'ALTER TABLE path DROP COLUMN sum' 'ALTER TABLE profile DROP COLUMN counters' 'PRAGMA user_version = 1' &&
+        'ALTER TABLE path DROP COLUMN sum' 'ALTER TABLE profile DROP COLUMN counters' \
+        'DROP TABLE slow' 'PRAGMA user_version = 1' &&
         says 'v1.db: made by an older qprof' qprof store list v1.db &&
         ends 0 qprof store import v1.db a.qprof && qprof store check v1.db &&
         ends 0 qprof store series v1.db

@@ -38,8 +38,7 @@ static const char *list(const qp_model *m)
     assert_true(qp_model_kept_requests(m, &all, &n));
     for (size_t i = 0; i < n; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %llu%s", i ? ", " : "",
-                                 m->methods[all[i].method].name,
-                                 (unsigned long long)all[i].elapsed_ns,
+                                 all[i].endpoint, (unsigned long long)all[i].elapsed_ns,
                                  all[i].is_cut       ? " cut"
                                  : all[i].has_failed ? " failed"
                                                      : "");
@@ -67,9 +66,8 @@ static const char *calls(const qp_model *m, size_t which, bool has_times)
     const qp_kept_request r = kept(m, which);
     assert_true(qp_model_kept_calls(m, &r, &all, &n));
     for (size_t i = 0; i < n && used < sizeof text - 100; i++) {
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s%.*s%s", i ? " " : "",
-                             (int)all[i].depth, "..........", m->methods[all[i].method].name);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s%s", i ? " " : "",
+                                 (int)all[i].depth, "..........", all[i].name);
         if (has_times)
             used += (size_t)snprintf(text + used, sizeof text - used, " %llu+%llu",
                                      (unsigned long long)all[i].begin,
@@ -98,8 +96,8 @@ static void the_slowest_of_each_endpoint_are_kept(void **state)
     play(p, ")");
     play_end(p);
     assert_string_equal(list(p->m), "a 9, a 9, b 3");
-    assert_int_equal(kept(p->m, 0).begun, 105);
-    assert_int_equal(kept(p->m, 1).begun, 5 + 9 + 7 + 300);
+    assert_int_equal(kept(p->m, 0).begun_ns, 105);
+    assert_int_equal(kept(p->m, 1).begun_ns, 5 + 9 + 7 + 300);
     assert_int_equal(play_file_diagnostic(p, "request_unkept"), 0);
 }
 
@@ -420,7 +418,7 @@ static void a_stopped_recording_keeps_nothing(void **state)
     qprof_request_end(0);
     play_end(p);
     assert_string_equal(list(p->m), "a 13");
-    assert_int_equal(kept(p->m, 0).suspended, 10);
+    assert_int_equal(kept(p->m, 0).suspended_ns, 10);
 }
 
 static void a_killed_process_leaves_them(void **state)

@@ -257,8 +257,11 @@ static bool is_ours(const qp_command *command, const char *word)
 bool qp_args_parse(const qp_command *command, int argc, char **argv, qp_args *args,
                    qp_error *error)
 {
-    *args = (qp_args){
-        .operands = argv, .limit = UINT64_MAX, .suffixes = UINT64_MAX, .percent = UINT_MAX};
+    *args = (qp_args){.operands = argv,
+                      .limit = UINT64_MAX,
+                      .suffixes = UINT64_MAX,
+                      .percent = UINT_MAX,
+                      .kept.shown = UINT64_MAX};
     args->cover.partial = UINT_MAX;
     args->cover.lines_under = args->cover.branches_under = args->cover.functions_under = -1;
     args->diff.slower = -1;

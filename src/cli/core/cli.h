@@ -83,7 +83,7 @@ typedef struct {
 /* Flags of `qprof requests`. */
 typedef struct {
     bool is_list;         /* of the requests that were kept */
-    uint64_t shown;       /* number of one of them; 0: not given */
+    uint64_t shown;       /* number of one of them; UINT64_MAX: not given */
     const char *trace_id; /* of one; NULL: not given */
 } qp_kept_args;
 

@@ -4,7 +4,7 @@
 
 #include "base/containers/alloc.h"
 #include "base/containers/search.h"
-#include "cli/profile/kept.h"
+#include "cli/show/show.h"
 
 /* of QP_FLAG_SORT_REQUESTS */
 typedef enum { BY_TOTAL, BY_REQUESTS, BY_FAILED, BY_CUT, BY_MEAN, BY_SLOWEST, BY_NAME } order;
@@ -101,16 +101,6 @@ static const qp_field document_fields[] = {
 
 /* ---- gathering --------------------------------------------------------------------------- */
 
-void qp_requests_hex(char *to, const uint8_t *bytes, size_t n)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < n; i++) {
-        *to++ = digits[bytes[i] >> 4];
-        *to++ = digits[bytes[i] & 15];
-    }
-    *to = '\0';
-}
-
 static row row_of(const qp_model *m, const qp_endpoint *e)
 {
     const qp_figures *f = &m->methods[e->method].all;
@@ -128,8 +118,8 @@ static row row_of(const qp_model *m, const qp_endpoint *e)
         qp_unit_time(r.slowest, r.slowest_ns);
     }
     if (e->has_trace) {
-        qp_requests_hex(r.trace, e->trace, sizeof e->trace);
-        qp_requests_hex(r.span, e->span, sizeof e->span);
+        qp_kept_hex(r.trace, e->trace, sizeof e->trace);
+        qp_kept_hex(r.span, e->span, sizeof e->span);
     }
     return r;
 }
@@ -154,21 +144,61 @@ static int compare(const void *a, const void *b, void *data)
     return most ? most : strcmp(x->endpoint, y->endpoint);
 }
 
-static bool gather(document *d)
+static bool gather(const qp_cli *cli, document *d)
 {
+    size_t n;
     qp_endpoint *found;
     const qp_model *m = d->about.m;
-    if (!qp_model_endpoints(m, &found, &d->n))
+    if (!qp_model_endpoints(m, &found, &n))
         return false;
-    d->all = qp_alloc(d->n + 1, sizeof *d->all);
-    for (size_t i = 0; d->all && i < d->n; i++) {
-        d->all[i] = row_of(m, &found[i]);
+    d->all = qp_alloc(n + 1, sizeof *d->all);
+    for (size_t i = 0; d->all && i < n; i++) {
+        if (!qp_kept_is_chosen(cli, m->methods[found[i].method].name))
+            continue;
+        d->all[d->n++] = row_of(m, &found[i]);
         d->has |= (found[i].open ? HAS_OPEN : 0u) | (found[i].has_trace ? HAS_TRACES : 0u);
     }
     if (d->all && d->n)
         qsort_r(d->all, d->n, sizeof *d->all, compare, d);
     qp_free(found);
     return d->all != NULL;
+}
+
+/* ---- those that were kept whole ------------------------------------------------------------ */
+
+static bool calls_of(const qp_kept_set *set, size_t i, qp_kept_call **out, size_t *n,
+                     qp_error *error)
+{
+    return qp_model_kept_calls(set->m, &set->requests[i], out, n) ||
+           qp_error_fail(error, "not enough memory");
+}
+
+static int show_kept(qp_cli *cli, const qp_model *m)
+{
+    qp_kept_request *all;
+    qp_kept_set set = {.m = m,
+                       .none = "No request was kept whole: record with -slowest=8/60s, for "
+                               "example. Profiles that were merged have none.",
+                       .calls_of = calls_of};
+    const bool is_good = qp_model_kept_requests(m, &all, &set.n);
+    set.requests = all;
+    const int status = is_good ? qp_kept_show(cli, &set) : qp_cli_fail_memory(cli);
+    qp_free(all);
+    return status;
+}
+
+/* Say how many there are, if there are any. @return false: no memory */
+static bool print_hint(const qp_cli *cli, const qp_model *m)
+{
+    qp_kept_request *all;
+    size_t n;
+    char number[QP_NUMBER_BYTES];
+    bool is_good = qp_model_kept_requests(m, &all, &n);
+    if (is_good && n)
+        qp_out_format(cli->screen.out, "\n%s of them %s kept whole: qprof requests --slowest\n",
+                      qp_unit_count(number, n), n == 1 ? "was" : "were");
+    qp_free(all);
+    return is_good;
 }
 
 /* ---- the command ------------------------------------------------------------------------- */
@@ -190,7 +220,7 @@ static bool print_text(const qp_cli *cli, const void *data)
                         "slowest slowest_trace",
                         qp_run_has(&m->run) | d->has,
                         qp_unit_for(largest, qp_view_is_time(m), cli->args.unit)) &&
-           qp_kept_hint(cli, m);
+           print_hint(cli, m);
 }
 
 static void write_csv(qp_cli *cli, const void *data)
@@ -206,12 +236,13 @@ static int show(qp_cli *cli, const qp_subject *s)
 {
     static const qp_forms forms = {print_text, document_fields, write_csv};
     const qp_kept_args *kept = &cli->args.kept;
-    if (kept->is_list || kept->shown || kept->trace_id || cli->args.to || cli->args.output)
-        return qp_kept_show(cli, s);
+    if (kept->is_list || kept->shown != UINT64_MAX || kept->trace_id || cli->args.to ||
+        cli->args.output)
+        return show_kept(cli, s->m);
     document d = {.about = {s->m, s->thread}, .by = (order)cli->args.sort};
     if (!s->m->run.has_times && d.by == BY_TOTAL)
         d.by = BY_REQUESTS;
-    int status = gather(&d) ? qp_output_print(cli, &forms, &d) : qp_cli_fail_memory(cli);
+    int status = gather(cli, &d) ? qp_output_print(cli, &forms, &d) : qp_cli_fail_memory(cli);
     qp_free(d.all);
     return status;
 }
@@ -230,15 +261,19 @@ const qp_command qp_command_requests = {
         (const qp_flag[]){
             QP_YES("slowest", 0, kept.is_list,
                    "the requests that were kept whole, which -slowest asks for"),
-            QP_COUNT("show", 0, kept.shown, NULL,
-                     "calls of one of them in their order, with waits; by its number"),
-            QP_TEXT("trace-id", 0, "HEX", kept.trace_id, "the same, by its trace id"),
+            QP_FLAGS_KEPT_ONE,
+            {"endpoint", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.endpoints), NULL,
+             "requests of these endpoints; may be repeated"},
             QP_TEXT("to", 0, "chrome", to,
                     "a timeline of that request, or with --slowest of all that were kept, for "
                     "Perfetto, Chrome and speedscope"),
             QP_TEXT("output", 'o', "FILE", output, "its file; default: standard output"),
-            QP_FLAG_FORCE, QP_FLAG_FORMAT, QP_FLAG_UNIT, QP_FLAG_SORT_REQUESTS,
-            QP_FLAG_MAX_MEMORY, QP_FLAGS_COMMON},
+            QP_FLAG_FORCE,
+            QP_FLAG_FORMAT,
+            QP_FLAG_UNIT,
+            QP_FLAG_SORT_REQUESTS,
+            QP_FLAG_MAX_MEMORY,
+            QP_FLAGS_COMMON},
     .examples =
         "qprof requests                          the newest profile here\n"
         "qprof requests --sort=slowest run.qprof\n"

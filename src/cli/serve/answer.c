@@ -34,6 +34,8 @@ const qp_http_route qp_serve_routes[] = {
      TASK(&qp_command_store_tree, "hottest|min-percent|depth|limit|endpoint|force-merge",
           true)},
     {"/requests.json", json, false, TASK(&qp_command_store_requests, "sort|force-merge", true)},
+    {"/slow.json", json, true,
+     TASK(&qp_command_store_slow, "endpoint|limit|show|trace-id", true)},
     {"/diff.json", json, false,
      TASK(&qp_command_store_diff, "base|new|paths|sort|limit|filter|endpoint", true)},
     {"/dead.json", json, false, TASK(&qp_command_store_dead, "force-merge", true)},

@@ -308,4 +308,45 @@ qp_page_sources qp_page_notes_begin(const qp_cli *cli, qp_page_notes *notes);
 void qp_page_notes_end(const qp_cli *cli, const char *page, bool is_written,
                        qp_page_notes *notes);
 
+/* ---- requests that were kept whole ---------------------------------------------------------- */
+
+/* Of a request of a store. */
+typedef struct {
+    uint64_t number, profile;
+    const char *service, *version, *host;
+} qp_kept_origin;
+
+typedef struct qp_kept_set {
+    const qp_model *m;               /* NULL: of a store */
+    const qp_kept_request *requests; /* [n] the slowest first */
+    const qp_kept_origin *origins;   /* [n]; NULL: of a profile, their numbers count from 1 */
+    size_t n;
+    const char *none; /* a sentence, where n is 0 */
+    /* The calls of one of them in their order: free with qp_free(). @return false: see error */
+    bool (*calls_of)(const struct qp_kept_set *set, size_t i, qp_kept_call **out, size_t *n,
+                     qp_error *error);
+    void *from; /* for it */
+} qp_kept_set;
+
+/* The list, or with --show or --trace-id one of them, as text, JSON, CSV or a timeline.
+ * @return an exit status */
+int qp_kept_show(qp_cli *cli, const qp_kept_set *set);
+
+/* Does --endpoint choose it? Without the flag all are chosen. */
+bool qp_kept_is_chosen(const qp_cli *cli, const char *endpoint);
+
+/* Of JSON: the list, and one of them; of a profile, and of a store. */
+extern const qp_field qp_kept_list_fields[], qp_kept_fields[], qp_kept_store_list_fields[],
+    qp_kept_store_fields[];
+
+/* Bytes as hexadecimal digits. @param to  [2 * n + 1] */
+void qp_kept_hex(char *to, const uint8_t *bytes, size_t n);
+
+/* clang-format off */ /* a flag is one line or two */
+#define QP_FLAGS_KEPT_ONE                                                                      \
+    {"show", 0, QP_FLAG_COUNT, "N", QP_FLAG_AT(kept.shown), NULL,                              \
+     "calls of one of them in their order, with waits; by its number"},                        \
+    QP_TEXT("trace-id", 0, "HEX", kept.trace_id, "the same, by its trace id")
+/* clang-format on */
+
 #endif

@@ -6,19 +6,13 @@
 
 #include "base/text/unit.h"
 
-static const qp_command *const subs[] = {&qp_command_store_import,
-                                         &qp_command_store_list,
-                                         &qp_command_store_top,
-                                         &qp_command_store_tree,
-                                         &qp_command_store_requests,
-                                         &qp_command_store_diff,
-                                         &qp_command_store_series,
-                                         &qp_command_store_dead,
-                                         &qp_command_store_export,
-                                         &qp_command_store_check,
-                                         &qp_command_store_remove,
-                                         &qp_command_store_roll,
-                                         NULL};
+static const qp_command *const subs[] = {&qp_command_store_import,   &qp_command_store_list,
+                                         &qp_command_store_top,      &qp_command_store_tree,
+                                         &qp_command_store_requests, &qp_command_store_slow,
+                                         &qp_command_store_diff,     &qp_command_store_series,
+                                         &qp_command_store_dead,     &qp_command_store_export,
+                                         &qp_command_store_check,    &qp_command_store_remove,
+                                         &qp_command_store_roll,     NULL};
 
 const qp_command qp_command_store = {
     .name = "store",

@@ -8,7 +8,8 @@
 extern const qp_command qp_command_store_import, qp_command_store_list, qp_command_store_top,
     qp_command_store_tree, qp_command_store_export, qp_command_store_check,
     qp_command_store_remove, qp_command_store_diff, qp_command_store_series,
-    qp_command_store_dead, qp_command_store_roll, qp_command_store_requests;
+    qp_command_store_dead, qp_command_store_roll, qp_command_store_requests,
+    qp_command_store_slow;
 
 /* A store that is open, and the profiles of it that the flags choose. */
 typedef struct {

@@ -61,30 +61,32 @@ typedef struct {
  * @param out  [*n] free with qp_free() @return false: no memory */
 bool qp_model_endpoints(const qp_model *m, qp_endpoint **out, size_t *n);
 
-/** A request that was kept whole: -slowest. Times in ticks of the run. */
+/** A request that was kept whole: -slowest. */
 typedef struct {
-    uint32_t method, node, thread;
+    const char *endpoint, *thread; /* their names; valid as the model */
+    uint64_t thread_ordinal;
+    uint32_t node; /* of its path */
     bool has_failed, is_cut, has_trace;
     uint32_t window;   /* number of the window in which it ended, from 0 */
-    uint64_t begun;    /* since the run began */
+    uint64_t begun_ns; /* since the run began */
     uint64_t begun_at; /* ns since 1970 */
     uint64_t elapsed_ns;
-    uint64_t off,
-        suspended; /* parts of it: off the processor; its thread was suspended, or not recorded */
-    uint64_t n_calls; /* that began in it */
+    uint64_t off_ns, suspended_ns; /* parts of it: off the processor; its thread was suspended,
+                                    * or not recorded */
+    uint64_t n_calls;              /* that began in it */
     uint64_t n_before,
         n_after; /* entries and exits that are missing at its begin, at its end */
     uint8_t trace[16], span[8];
     qp_cell cell;
 } qp_kept_request;
 
-/* A call of it. */
+/* A call of it. Times in ns. */
 typedef struct {
-    uint32_t method, depth; /* of the request itself: 0 */
-    uint32_t n_below;       /* calls that it made, and they, in what follows it */
-    uint64_t begin,
-        total; /* ticks: from the begin of the request on; callees and waits included */
-    uint64_t off, suspended;             /* while it was on top */
+    const char *name;        /* of the method; valid as the model */
+    uint32_t method, depth;  /* of the request itself: 0 */
+    uint32_t n_below;        /* calls that it made, and they, in what follows it */
+    uint64_t begin, total;   /* from the begin of the request on; callees and waits included */
+    uint64_t off, suspended; /* while it was on top */
     uint64_t off_total, suspended_total; /* the same with callees */
 } qp_kept_call;
 

@@ -94,6 +94,21 @@ static void play(player *p, const qp_model_step *step)
         top->suspended = qp_sum(top->suspended, step->ticks);
 }
 
+/* Ticks become ns. */
+static void finish(const player *p)
+{
+    const qp_model *m = &p->own->model;
+    qp_kept_call *calls = p->calls.items;
+    for (size_t i = 0; i < p->calls.n; i++) {
+        uint64_t *const times[] = {&calls[i].begin,     &calls[i].total,
+                                   &calls[i].off,       &calls[i].suspended,
+                                   &calls[i].off_total, &calls[i].suspended_total};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++)
+            *times[k] = qp_model_ns(m, *times[k]);
+        calls[i].name = m->methods[calls[i].method].name;
+    }
+}
+
 /* @return false: no memory */
 static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kept_call **out,
                      size_t *n)
@@ -118,6 +133,7 @@ static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kep
     p.raw = k->at->ended_raw > p.raw ? k->at->ended_raw : p.raw;
     while (is_good && p.open.n)
         leave(&p);
+    finish(&p);
     qp_free(steps);
     qp_free(p.open.items);
     qp_free(p.next.items);
@@ -137,20 +153,23 @@ static qp_kept_request describe(const qp_model_private *own, const qp_model_kept
     static const uint8_t none[16];
     const qp_kept *at = k->at;
     const qp_head *h = qp_image_head(&own->image);
+    const qp_model *m = &own->model;
+    const qp_model_thread *th = &m->threads[own->nodes[k->node].thread];
     qp_kept_request r = {
-        .method = own->nodes[k->node].method,
+        .endpoint = m->methods[own->nodes[k->node].method].name,
+        .thread = th->name,
+        .thread_ordinal = th->ordinal,
         .node = k->node,
-        .thread = own->nodes[k->node].thread,
         .has_failed = (at->flags & QP_KEPT_FAILED) != 0,
         .is_cut = (at->flags & QP_KEPT_CUT) != 0,
         .has_trace = memcmp(at->trace, none, sizeof none) != 0,
         .window = at->window,
-        .begun = qp_ticks_between(h->begun_raw, at->begun_raw),
-        .elapsed_ns = qp_model_ns(&own->model, qp_ticks_between(at->begun_raw, at->ended_raw)),
+        .begun_ns = qp_model_ns(m, qp_ticks_between(h->begun_raw, at->begun_raw)),
+        .elapsed_ns = qp_model_ns(m, qp_ticks_between(at->begun_raw, at->ended_raw)),
         .n_before = at->n_before,
         .n_after = at->n_after,
         .cell = k->cell};
-    r.begun_at = h->started_at + qp_model_ns(&own->model, r.begun);
+    r.begun_at = h->started_at + r.begun_ns;
     memcpy(r.trace, at->trace, sizeof r.trace);
     memcpy(r.span, at->span, sizeof r.span);
     return r;
@@ -161,7 +180,7 @@ static int by_time(const void *a, const void *b)
 {
     const qp_kept_request *x = a, *y = b;
     int most = QP_ORDER(y->elapsed_ns, x->elapsed_ns);
-    int first = most ? most : QP_ORDER(x->begun, y->begun);
+    int first = most ? most : QP_ORDER(x->begun_ns, y->begun_ns);
     return first ? first : QP_ORDER(x->node, y->node);
 }
 
@@ -179,8 +198,8 @@ bool qp_model_kept_requests(const qp_model *m, qp_kept_request **out, size_t *n)
         (*out)[i] = describe(own, &all[i]);
         if (is_good && n_calls) {
             (*out)[i].n_calls = n_calls - 1;
-            (*out)[i].off = calls->off_total;
-            (*out)[i].suspended = calls->suspended_total;
+            (*out)[i].off_ns = calls->off_total;
+            (*out)[i].suspended_ns = calls->suspended_total;
         }
         qp_free(calls);
     }

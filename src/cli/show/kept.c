@@ -1,20 +1,24 @@
-/* kept.c: `qprof requests --slowest` and --show: the requests that were kept whole, and the calls of one of them
- * in their order. Neither recurses: calls may be nested a million deep. */
-#include "cli/profile/kept.h"
+/* kept.c: requests that were kept whole, of a profile or a store: their list, and the calls of one of them in their
+ * order. Neither recurses: calls may be nested a million deep. */
+#include "cli/show/show.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
+#include "base/text/glob.h"
 #include "base/text/json.h"
 #include "base/text/text.h"
 
 enum { HEX_BYTES = 33, INDENT_MOST = 60, RUNS_MOST = 64, HAS_TRACE = 512, HAS_WAITS = 1024 };
 
 typedef struct {
-    const char *endpoint, *outcome, *thread;
+    const char *outcome;
     qp_kept_request r;
-    uint64_t number, begun_ns, off_ns, suspended_ns, waiting_ns, missing, thread_ordinal;
+    qp_kept_origin from;
+    size_t at; /* of the set */
+    uint64_t waiting_ns, missing;
     char trace[HEX_BYTES], span[HEX_BYTES], elapsed[QP_NUMBER_BYTES], waiting[QP_NUMBER_BYTES],
         begun[QP_NUMBER_BYTES];
     const char *trace_text, *span_text, *elapsed_text, *waiting_text, *begun_text;
@@ -33,10 +37,11 @@ typedef struct {
 } run;
 
 typedef struct {
-    qp_document about;
+    qp_document about; /* of a store: without a model */
     const qp_cli *cli;
-    row *all; /* [n] */
-    size_t n;
+    const qp_kept_set *set;
+    row *all; /* [n] those that are chosen, up to the limit */
+    size_t n, n_chosen;
     unsigned has;
     const row *shown; /* of --show */
     qp_kept_call *calls;
@@ -47,28 +52,28 @@ typedef struct {
 
 #define AT(member) QP_FIELD_AT(row, member)
 #define REQUEST_FIELDS                                                                         \
-    {"number", "No.", "its number, for --show", QP_FIELD_COUNT, AT(number)},                   \
-        {"endpoint", "Endpoint", "name of the endpoint", QP_FIELD_NAME, AT(endpoint)},         \
+    {"number", "No.", "its number, for --show", QP_FIELD_COUNT, AT(from.number)},              \
+        {"endpoint", "Endpoint", "name of the endpoint", QP_FIELD_NAME, AT(r.endpoint)},       \
         {"elapsed_ns", NULL, "from begin to end, in ns", QP_FIELD_COUNT, AT(r.elapsed_ns)},    \
         {"elapsed",     "Elapsed",        NULL,                                                \
          QP_FIELD_WORD, AT(elapsed_text), .flags = QP_FIELD_NO_JSON | QP_FIELD_RIGHT},         \
         {"waiting",     "Waiting",        NULL,                                                \
          QP_FIELD_WORD, AT(waiting_text), .flags = QP_FIELD_NO_JSON | QP_FIELD_RIGHT},         \
-        {"off_ns", NULL, "the part of it off the processor", QP_FIELD_COUNT, AT(off_ns)},      \
+        {"off_ns", NULL, "the part of it off the processor", QP_FIELD_COUNT, AT(r.off_ns)},    \
         {"suspended_ns", NULL, "the part in which its thread was suspended or not recorded",   \
-         QP_FIELD_COUNT, AT(suspended_ns)},                                                    \
+         QP_FIELD_COUNT, AT(r.suspended_ns)},                                                  \
         {"calls", "Calls", "calls that began in it", QP_FIELD_COUNT, AT(r.n_calls)},           \
         {"outcome",     "Outcome",   "how it ended",                                           \
          QP_FIELD_WORD, AT(outcome), .words = "ended|failed|cut"},                             \
         {"begun_ns", NULL, "when it began, since the start of the run, in ns", QP_FIELD_COUNT, \
-         AT(begun_ns)},                                                                        \
+         AT(r.begun_ns)},                                                                      \
         {"begun",       "Begun at",     NULL,                                                  \
          QP_FIELD_WORD, AT(begun_text), .flags = QP_FIELD_NO_JSON | QP_FIELD_RIGHT},           \
         {"begun_at", NULL, "the same, UTC", QP_FIELD_MOMENT, AT(r.begun_at)},                  \
         {"window", NULL, "number of the window in which it ended, from 0", QP_FIELD_COUNT,     \
          AT(r.window)},                                                                        \
-        {"thread", NULL, "number of its thread", QP_FIELD_COUNT, AT(thread_ordinal)},          \
-        {"thread_name", NULL, "name of its thread", QP_FIELD_TEXT, AT(thread)},                \
+        {"thread", NULL, "number of its thread", QP_FIELD_COUNT, AT(r.thread_ordinal)},        \
+        {"thread_name", NULL, "name of its thread", QP_FIELD_TEXT, AT(r.thread)},              \
         {"missing", "Missing", "entries and exits that were not kept", QP_FIELD_COUNT,         \
          AT(missing)},                                                                         \
         {"trace",       "Trace",        "its trace id, in hexadecimal digits",                 \
@@ -78,6 +83,16 @@ typedef struct {
         "span", NULL, "its span id", QP_FIELD_TEXT, AT(span_text), .flags = QP_FIELD_NULLABLE  \
     }
 static const qp_field fields[] = {REQUEST_FIELDS, {.key = NULL}};
+static const qp_field store_fields[] = {
+    REQUEST_FIELDS,
+    {"service", "Service", "the label `service` of its profile, or the program", QP_FIELD_NAME,
+     AT(from.service)},
+    {"version", "Version", "the label `version`; \"\": none", QP_FIELD_NAME, AT(from.version)},
+    {"host", "Host", "the label `host`, or the machine", QP_FIELD_NAME, AT(from.host),
+     .rank = 1},
+    {"profile", NULL, "number of its profile in the store", QP_FIELD_COUNT, AT(from.profile),
+     .least = 1},
+    {.key = NULL}};
 #undef AT
 
 #define AT(member) QP_FIELD_AT(call_row, member)
@@ -129,61 +144,100 @@ static bool next_shown(const void *data, size_t *at, void *to)
 
 static const qp_rows rows = QP_ROWS(fields, row, next_row);
 static const qp_rows shown_rows = QP_ROWS(fields, row, next_shown);
+static const qp_rows store_rows = QP_ROWS(store_fields, row, next_row);
+static const qp_rows store_shown_rows = QP_ROWS(store_fields, row, next_shown);
 static const qp_rows call_rows = QP_ROWS(call_fields, call_row, next_call);
 
-const qp_field qp_kept_list_fields[] = {{"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
-                                        {"requests", NULL,
-                                         "requests that were kept whole, the slowest first",
-                                         QP_FIELD_ROWS, .rows = &rows},
-                                        {.key = NULL}};
+#define LIST_OF(of)                                                                            \
+    {                                                                                          \
+        "requests", NULL, "requests that were kept whole, the slowest first", QP_FIELD_ROWS,   \
+            .rows = &(of)                                                                      \
+    }
+#define ONE_OF(of)                                                                             \
+    {"requests", NULL, "the request", QP_FIELD_ROWS, .rows = &(of)},                           \
+    {                                                                                          \
+        "calls", NULL, "its calls in their order, the request itself first", QP_FIELD_ROWS,    \
+            .rows = &call_rows                                                                 \
+    }
+const qp_field qp_kept_list_fields[] = {
+    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part}, LIST_OF(rows), {.key = NULL}};
 const qp_field qp_kept_fields[] = {
-    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
-    {"requests", NULL, "the request", QP_FIELD_ROWS, .rows = &shown_rows},
-    {"calls", NULL, "its calls in their order, the request itself first", QP_FIELD_ROWS,
-     .rows = &call_rows},
-    {.key = NULL}};
+    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part}, ONE_OF(shown_rows), {.key = NULL}};
+const qp_field qp_kept_store_list_fields[] = {LIST_OF(store_rows), {.key = NULL}};
+const qp_field qp_kept_store_fields[] = {ONE_OF(store_shown_rows), {.key = NULL}};
 
 /* ---- gathering --------------------------------------------------------------------------- */
 
-static row row_of(const qp_model *m, const qp_kept_request *r, size_t number)
+void qp_kept_hex(char *to, const uint8_t *bytes, size_t n)
 {
-    const qp_model_thread *th = &m->threads[r->thread];
-    row x = {.endpoint = m->methods[r->method].name,
-             .outcome = r->is_cut       ? "cut"
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        *to++ = digits[bytes[i] >> 4];
+        *to++ = digits[bytes[i] & 15];
+    }
+    *to = '\0';
+}
+
+static row row_of(const qp_kept_request *r, const qp_kept_origin *from)
+{
+    row x = {.outcome = r->is_cut       ? "cut"
                         : r->has_failed ? "failed"
                                         : "ended",
-             .thread = th->name,
-             .thread_ordinal = th->ordinal,
              .r = *r,
-             .number = number,
-             .begun_ns = qp_model_ns(m, r->begun),
-             .off_ns = qp_model_ns(m, r->off),
-             .suspended_ns = qp_model_ns(m, r->suspended),
+             .from = *from,
              .missing = r->n_before + r->n_after,
              .waiting = "-"};
-    x.waiting_ns = x.off_ns + x.suspended_ns;
+    x.waiting_ns = r->off_ns + r->suspended_ns;
     qp_unit_time(x.elapsed, r->elapsed_ns);
     if (x.waiting_ns)
         qp_unit_time(x.waiting, x.waiting_ns);
-    qp_unit_time(x.begun, x.begun_ns);
+    qp_unit_time(x.begun, r->begun_ns);
     if (r->has_trace) {
-        qp_requests_hex(x.trace, r->trace, sizeof r->trace);
-        qp_requests_hex(x.span, r->span, sizeof r->span);
+        qp_kept_hex(x.trace, r->trace, sizeof r->trace);
+        qp_kept_hex(x.span, r->span, sizeof r->span);
     }
     return x;
 }
 
-static bool gather(document *d, const qp_model *m)
+bool qp_kept_is_chosen(const qp_cli *cli, const char *endpoint)
 {
-    qp_kept_request *found;
-    bool is_good = qp_model_kept_requests(m, &found, &d->n) &&
-                   (d->all = qp_alloc(d->n + 1, sizeof *d->all)) != NULL;
-    for (size_t i = 0; is_good && i < d->n; i++) {
-        d->all[i] = row_of(m, &found[i], i + 1);
-        d->has |= found[i].has_trace ? HAS_TRACE : 0u;
+    const qp_list *globs = &cli->args.fold.endpoints;
+    bool is_chosen = !globs->n;
+    for (size_t i = 0; !is_chosen && i < globs->n; i++)
+        is_chosen = qp_glob_fits_name(globs->items[i], endpoint);
+    return is_chosen;
+}
+
+/* How many rows the list has at most. */
+static uint64_t limit_of(const document *d)
+{
+    enum { ROWS = 25 };
+    const qp_args *a = &d->cli->args;
+    const bool is_one = a->kept.shown != UINT64_MAX || a->kept.trace_id;
+    if (is_one || !d->set->origins || !a->limit)
+        return UINT64_MAX;
+    return a->limit == UINT64_MAX && a->format == QP_FORMAT_TEXT && !a->to ? ROWS : a->limit;
+}
+
+/* Numbers are those of all, whatever is chosen of them. */
+static bool gather(document *d)
+{
+    const qp_kept_set *set = d->set;
+    const uint64_t most = limit_of(d);
+    d->all = qp_alloc(set->n + 1, sizeof *d->all);
+    for (size_t i = 0; d->all && i < set->n; i++) {
+        const qp_kept_origin counted = {
+            .number = i + 1, .service = "", .version = "", .host = ""};
+        if (!qp_kept_is_chosen(d->cli, set->requests[i].endpoint))
+            continue;
+        d->n_chosen++;
+        if (d->n == most)
+            continue;
+        d->all[d->n] = row_of(&set->requests[i], set->origins ? &set->origins[i] : &counted);
+        d->all[d->n++].at = i;
+        d->has |= set->requests[i].has_trace ? HAS_TRACE : 0u;
     }
-    qp_free(found);
-    return is_good;
+    return d->all != NULL;
 }
 
 /* ---- calls of the same shape --------------------------------------------------------------- */
@@ -223,8 +277,7 @@ static size_t run_length(const qp_kept_call *calls, const uint64_t *shapes, size
 }
 
 /* Add up the calls at i and those of the runs around it. */
-static call_row line_of(const qp_model *m, const qp_kept_call *calls, size_t i, const run *runs,
-                        size_t n_runs)
+static call_row line_of(const qp_kept_call *calls, size_t i, const run *runs, size_t n_runs)
 {
     uint64_t n = 1, total = 0, off = 0, suspended = 0;
     for (size_t k = 0; k < n_runs; k++)
@@ -238,19 +291,18 @@ static call_row line_of(const qp_model *m, const qp_kept_call *calls, size_t i, 
         off += calls[at].off_total;
         suspended += calls[at].suspended_total;
     }
-    return (call_row){.function = m->methods[calls[i].method].name,
+    return (call_row){.function = calls[i].name,
                       .depth = calls[i].depth,
                       .calls = n,
-                      .begin_ns = qp_model_ns(m, calls[i].begin),
-                      .total_ns = qp_model_ns(m, total),
-                      .off_ns = qp_model_ns(m, off),
-                      .suspended_ns = qp_model_ns(m, suspended)};
+                      .begin_ns = calls[i].begin,
+                      .total_ns = total,
+                      .off_ns = off,
+                      .suspended_ns = suspended};
 }
 
 /* Each run doubles the calls of a line at least: there are few. */
 static bool collapse(document *d)
 {
-    const qp_model *m = d->about.m;
     const qp_kept_call *calls = d->calls;
     run runs[RUNS_MOST];
     size_t n_runs = 0;
@@ -266,7 +318,7 @@ static bool collapse(document *d)
         size_t length = run_length(calls, shapes, d->n_calls, i);
         if (length > 1 && n_runs < RUNS_MOST)
             runs[n_runs++] = (run){i + stride, stride, length};
-        d->lines[d->n_lines++] = line_of(m, calls, i, runs, n_runs);
+        d->lines[d->n_lines++] = line_of(calls, i, runs, n_runs);
         i++;
     }
     qp_free(shapes);
@@ -275,20 +327,39 @@ static bool collapse(document *d)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
+static bool print_store_list(const qp_screen *s, const document *d, bool has_missing)
+{
+    char left[QP_NUMBER_BYTES];
+    const bool is_good = qp_rows_text(
+        s, &store_rows, d,
+        !has_missing ? "number endpoint service version host elapsed waiting calls outcome "
+                       "trace"
+                     : "number endpoint service version host elapsed waiting calls missing "
+                       "outcome trace",
+        d->has, QP_UNIT_NONE);
+    if (d->n_chosen > d->n)
+        qp_out_format(s->out, "and %s more; --limit=0 shows all\n",
+                      qp_unit_count(left, d->n_chosen - d->n));
+    return is_good;
+}
+
 static bool print_list(const qp_cli *cli, const void *data)
 {
     const document *d = data;
-    qp_header_text(&cli->screen, d->about.m, cli->path, false);
+    if (d->about.m)
+        qp_header_text(&cli->screen, d->about.m, cli->path, false);
     if (!d->n) {
-        qp_out_text(
-            cli->screen.out,
-            "No request was kept whole: record with -slowest=8/60s, for example. Profiles that "
-            "were merged have none.\n");
+        qp_out_text(cli->screen.out,
+                    d->set->n ? "No request that was kept whole has such an endpoint."
+                              : d->set->none);
+        qp_out_char(cli->screen.out, '\n');
         return true;
     }
     bool has_missing = false;
     for (size_t i = 0; i < d->n; i++)
         has_missing |= d->all[i].missing != 0;
+    if (!d->about.m)
+        return print_store_list(&cli->screen, d, has_missing);
     return qp_rows_text(&cli->screen, &rows, d,
                         !has_missing
                             ? "number endpoint elapsed waiting calls outcome begun trace"
@@ -325,6 +396,15 @@ static void print_missing(const qp_screen *s, const qp_kept_request *r)
                        qp_unit_count(number, r->n_after));
 }
 
+static void print_origin(const qp_cli *cli, const qp_kept_origin *from)
+{
+    const qp_screen *s = &cli->screen;
+    qp_header_line(s, "store", "%s, profile %llu", cli->path,
+                   (unsigned long long)from->profile);
+    qp_header_line(s, "service", "%s%s%s, on host %s", from->service,
+                   *from->version ? ", version " : "", from->version, from->host);
+}
+
 static bool print_calls(const qp_cli *cli, const void *data)
 {
     const document *d = data;
@@ -332,13 +412,16 @@ static bool print_calls(const qp_cli *cli, const void *data)
     const qp_screen *s = &cli->screen;
     char moment[QP_MOMENT_BYTES];
     qp_unit unit = qp_unit_for(r->r.elapsed_ns, true, cli->args.unit);
-    qp_header_text(s, d->about.m, cli->path, false);
-    qp_header_line(s, "request", "%s, %s%s", r->endpoint, r->elapsed,
+    if (d->about.m)
+        qp_header_text(s, d->about.m, cli->path, false);
+    else
+        print_origin(cli, &r->from);
+    qp_header_line(s, "request", "%s, %s%s", r->r.endpoint, r->elapsed,
                    r->r.is_cut       ? ", cut"
                    : r->r.has_failed ? ", failed"
                                      : "");
     qp_header_line(s, "began", "%s, %s after the start, on thread %s",
-                   qp_header_moment(moment, r->r.begun_at), r->begun, r->thread);
+                   qp_header_moment(moment, r->r.begun_at), r->begun, r->r.thread);
     if (r->waiting_ns)
         qp_header_line(s, "waiting", "%s", r->waiting);
     if (r->r.has_trace)
@@ -357,66 +440,78 @@ static bool print_calls(const qp_cli *cli, const void *data)
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
+#define COLUMNS                                                                                \
+    "number endpoint elapsed_ns off_ns suspended_ns calls outcome begun_ns begun_at window "   \
+    "thread thread_name missing trace span"
+
 static void write_list(qp_cli *cli, const void *data)
 {
     const document *d = data;
-    qp_rows_csv(
-        &cli->out, &rows, d,
-        "number endpoint elapsed_ns off_ns suspended_ns calls outcome begun_ns begun_at "
-        "window thread thread_name missing trace span",
-        qp_run_has_any(&d->about.m->run), d->about.m->run.unit);
+    const qp_model *m = d->about.m;
+    if (m)
+        qp_rows_csv(&cli->out, &rows, d, COLUMNS, qp_run_has_any(&m->run), m->run.unit);
+    else
+        qp_rows_csv(&cli->out, &store_rows, d, COLUMNS " service version host profile",
+                    QP_FIELDS_ALL, "ns");
 }
 
 static void write_calls(qp_cli *cli, const void *data)
 {
     const document *d = data;
+    const qp_model *m = d->about.m;
     qp_rows_csv(&cli->out, &call_rows, d,
                 "depth function calls begin_ns total_ns off_ns suspended_ns",
-                qp_run_has_any(&d->about.m->run), d->about.m->run.unit);
+                m ? qp_run_has_any(&m->run) : QP_FIELDS_ALL, m ? m->run.unit : "ns");
 }
 
 /* ---- a timeline ---------------------------------------------------------------------------- */
 
+static uint64_t process_of(const document *d, const row *r)
+{
+    return d->about.m ? d->about.m->run.pid : r->from.profile;
+}
+
 static void write_event(qp_json *json, const document *d, const row *r, const qp_kept_call *c)
 {
-    const qp_model *m = d->about.m;
     qp_json_begin(json, NULL, '{');
     qp_json_text(json, "ph", "X");
-    qp_json_text(json, "name", m->methods[c->method].name);
-    qp_json_decimal(json, "ts", r->begun_ns + qp_model_ns(m, c->begin), 3); /* in us */
-    qp_json_decimal(json, "dur", qp_model_ns(m, c->total), 3);
-    qp_json_count(json, "pid", m->run.pid);
-    qp_json_count(json, "tid", r->number);
+    qp_json_text(json, "name", c->name);
+    qp_json_decimal(json, "ts", r->r.begun_ns + c->begin, 3); /* in us */
+    qp_json_decimal(json, "dur", c->total, 3);
+    qp_json_count(json, "pid", process_of(d, r));
+    qp_json_count(json, "tid", r->from.number);
     if (c->off || c->suspended) {
         qp_json_begin(json, "args", '{');
-        qp_json_count(json, "off_ns", qp_model_ns(m, c->off));
-        qp_json_count(json, "suspended_ns", qp_model_ns(m, c->suspended));
+        qp_json_count(json, "off_ns", c->off);
+        qp_json_count(json, "suspended_ns", c->suspended);
         qp_json_end(json, '}');
     }
     qp_json_end(json, '}');
 }
 
-/* Each request has a track: requests may overlap, and be parts of others. @return false: no memory */
-static bool write_track(qp_json *json, const document *d, const row *r)
+/* Each request has a track: requests may overlap, and be parts of others. @return false: see error */
+static bool write_track(qp_json *json, const document *d, const row *r, qp_error *error)
 {
     qp_kept_call *calls;
     size_t n;
     char name[256], number[QP_NUMBER_BYTES];
-    bool is_good = qp_model_kept_calls(d->about.m, &r->r, &calls, &n);
-    qp_text_format(name, sizeof name, "%s %s", qp_unit_count(number, r->number), r->endpoint);
+    if (!d->set->calls_of(d->set, r->at, &calls, &n, error))
+        return false;
+    qp_text_format(name, sizeof name, "%s %s", qp_unit_count(number, r->from.number),
+                   r->r.endpoint);
     qp_json_begin(json, NULL, '{');
     qp_json_text(json, "ph", "M");
     qp_json_text(json, "name", "thread_name");
-    qp_json_count(json, "pid", d->about.m->run.pid);
-    qp_json_count(json, "tid", r->number);
+    qp_json_count(json, "pid", process_of(d, r));
+    qp_json_count(json, "tid", r->from.number);
     qp_json_begin(json, "args", '{');
     qp_json_text(json, "name", name);
     qp_json_end(json, '}');
     qp_json_end(json, '}');
-    for (size_t i = 0; is_good && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         write_event(json, d, r, &calls[i]);
     qp_free(calls);
-    return is_good;
+    return true;
 }
 
 /* Trace events, as `qprof trace export --to=chrome` writes them. */
@@ -431,68 +526,78 @@ static bool write_timeline(const void *data, qp_out *out, qp_error *error)
     qp_json_begin(&json, "traceEvents", '[');
     for (size_t i = 0; is_good && i < d->n; i++)
         if (!d->shown || d->shown == &d->all[i])
-            is_good = write_track(&json, d, &d->all[i]);
+            is_good = write_track(&json, d, &d->all[i], error);
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
-    return is_good || qp_error_fail(error, "not enough memory");
+    return is_good;
 }
 
 /* ---- the command --------------------------------------------------------------------------- */
+
+/* Print why the request is not there. @return NULL */
+static const row *refuse(const qp_cli *cli, const document *d)
+{
+    const qp_kept_args *a = &cli->args.kept;
+    if (!d->set->n)
+        qp_cli_fail(cli, "%s: no request was kept whole (record with -slowest)", cli->path);
+    else if (!d->n)
+        qp_cli_fail(cli, "%s: no request that was kept whole has such an endpoint", cli->path);
+    else if (a->trace_id)
+        qp_cli_fail(cli, "--trace-id=%s: no kept request has it (see --slowest)", a->trace_id);
+    else if (d->set->origins)
+        qp_cli_fail(cli, "--show=%llu: no request that is chosen has this number",
+                    (unsigned long long)a->shown);
+    else
+        qp_cli_fail(cli, "--show=%llu: not a number from 1 to %zu (see --slowest)",
+                    (unsigned long long)a->shown, d->set->n);
+    return NULL;
+}
 
 /* The request of --show or --trace-id. @return NULL: there is none, a message was printed */
 static const row *find(const qp_cli *cli, const document *d)
 {
     const qp_kept_args *a = &cli->args.kept;
-    if (!a->trace_id && a->shown >= 1 && a->shown <= d->n)
-        return &d->all[a->shown - 1];
-    for (size_t i = 0; a->trace_id && i < d->n; i++)
-        if (strcasecmp(d->all[i].trace, a->trace_id) == 0)
-            return &d->all[i];
-    if (!d->n)
-        qp_cli_fail(cli, "%s: no request was kept whole (record with -slowest)", cli->path);
-    else if (a->trace_id)
-        qp_cli_fail(cli, "--trace-id=%s: no kept request has it (see --slowest)", a->trace_id);
-    else
-        qp_cli_fail(cli, "--show=%llu: not a number from 1 to %zu (see --slowest)",
-                    (unsigned long long)a->shown, d->n);
-    return NULL;
+    for (size_t i = 0; i < d->n; i++) {
+        const row *r = &d->all[i];
+        if (a->trace_id ? strcasecmp(r->trace, a->trace_id) == 0 : r->from.number == a->shown)
+            return r;
+    }
+    return refuse(cli, d);
 }
 
-bool qp_kept_hint(const qp_cli *cli, const qp_model *m)
+/* @return an exit status */
+static int show(qp_cli *cli, document *d)
 {
-    qp_kept_request *all;
-    size_t n;
-    char number[QP_NUMBER_BYTES];
-    bool is_good = qp_model_kept_requests(m, &all, &n);
-    if (is_good && n)
-        qp_out_format(cli->screen.out, "\n%s of them %s kept whole: qprof requests --slowest\n",
-                      qp_unit_count(number, n), n == 1 ? "was" : "were");
-    qp_free(all);
-    return is_good;
-}
-
-int qp_kept_show(qp_cli *cli, const qp_subject *s)
-{
-    static const qp_forms list = {print_list, qp_kept_list_fields, write_list},
-                          whole = {print_calls, qp_kept_fields, write_calls};
-    document d = {.about = {s->m, s->thread}, .cli = cli};
+    static const qp_forms forms[2][2] = {{{print_list, qp_kept_list_fields, write_list},
+                                          {print_calls, qp_kept_fields, write_calls}},
+                                         {{print_list, qp_kept_store_list_fields, write_list},
+                                          {print_calls, qp_kept_store_fields, write_calls}}};
     const qp_kept_args *a = &cli->args.kept;
-    bool is_whole = a->shown || a->trace_id, is_timeline = cli->args.to || cli->args.output;
-    if (is_timeline && qp_output_format(cli, "chrome") < 0)
+    qp_error error = {0};
+    const bool is_whole = a->shown != UINT64_MAX || a->trace_id,
+               is_timeline = cli->args.to || cli->args.output;
+    if (is_whole && (d->shown = find(cli, d)) == NULL)
         return QP_EXIT_UNUSABLE;
-    int status = QP_EXIT_UNUSABLE;
-    bool has_memory = gather(&d, s->m);
-    if (has_memory && is_whole && (d.shown = find(cli, &d)) != NULL)
-        has_memory =
-            qp_model_kept_calls(s->m, &d.shown->r, &d.calls, &d.n_calls) && collapse(&d);
-    if (!has_memory)
-        status = qp_cli_fail_memory(cli);
-    else if (is_timeline && d.n && (!is_whole || d.shown))
-        status = qp_output_write(cli, cli->args.output, write_timeline, &(document *){&d});
-    else if (is_timeline && !is_whole)
-        find(cli, &d);
-    else if (!is_whole || d.shown)
-        status = qp_output_print(cli, is_whole ? &whole : &list, &d);
+    if (is_timeline && !d->n)
+        return refuse(cli, d), QP_EXIT_UNUSABLE;
+    if (is_timeline)
+        return qp_output_write(cli, cli->args.output, write_timeline, &(document *){d});
+    if (is_whole && !d->set->calls_of(d->set, d->shown->at, &d->calls, &d->n_calls, &error))
+        return qp_cli_fail(cli, "%s: %s", cli->path, error.text);
+    if (is_whole && !collapse(d))
+        return qp_cli_fail_memory(cli);
+    return qp_output_print(cli, &forms[d->about.m == NULL][is_whole], d);
+}
+
+int qp_kept_show(qp_cli *cli, const qp_kept_set *set)
+{
+    document d = {.about = {set->m, QP_ALL_THREADS}, .cli = cli, .set = set};
+    const char *trace = cli->args.kept.trace_id;
+    if ((cli->args.to || cli->args.output) && qp_output_format(cli, "chrome") < 0)
+        return QP_EXIT_UNUSABLE;
+    if (trace && !*trace)
+        return qp_cli_fail(cli, "--trace-id=: expected the digits of a trace id");
+    const int status = gather(&d) ? show(cli, &d) : qp_cli_fail_memory(cli);
     qp_free(d.all);
     qp_free(d.calls);
     qp_free(d.lines);
