@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
+
 /* What is not taken is poisoned, or AddressSanitizer would see whole blocks only. */
 #if __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h> /* does nothing where the sanitizer is off */
@@ -24,6 +26,7 @@ typedef struct qp_arena_block {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 } block;
 
+/* Threads may take and free memory at once. Limits and failures are set while there is one. */
 static uint64_t n_calls, fail_at;
 static bool fails_for_ever;
 
@@ -32,7 +35,7 @@ static uint64_t limit_from, limit_bytes, limit_reached;
 
 void qp_alloc_limit(uint64_t n_bytes)
 {
-    limit_from = n_taken;
+    limit_from = qp_load(&n_taken);
     limit_bytes = n_bytes;
     limit_reached = 0;
 }
@@ -50,9 +53,9 @@ uint64_t qp_alloc_limit_reached(void)
 static bool is_over_limit(uint64_t n_before, uint64_t n_bytes)
 {
     bool is_over = limit_bytes && n_bytes > n_before &&
-                   n_taken - n_before + n_bytes > limit_from + limit_bytes;
+                   qp_load(&n_taken) - n_before + n_bytes > limit_from + limit_bytes;
     if (is_over)
-        limit_reached = limit_bytes;
+        qp_store(&limit_reached, limit_bytes);
     return is_over;
 }
 
@@ -60,7 +63,7 @@ static bool is_over_limit(uint64_t n_before, uint64_t n_bytes)
 static void *counted(void *p, uint64_t n_before)
 {
     if (p)
-        n_taken += malloc_usable_size(p) - n_before;
+        qp_fetch_add(&n_taken, malloc_usable_size(p) - n_before);
     return p;
 }
 
@@ -68,20 +71,21 @@ static bool has_failed;
 
 bool qp_alloc_has_failed(void)
 {
-    return has_failed;
+    return qp_load(&has_failed);
 }
 
 /* @return p */
 static void *noted(void *p)
 {
-    has_failed |= !p;
+    if (QP_UNLIKELY(!p))
+        qp_store(&has_failed, true);
     return p;
 }
 
 static bool is_to_fail(void)
 {
-    n_calls++;
-    return fail_at && (n_calls == fail_at || (fails_for_ever && n_calls > fail_at));
+    uint64_t n = qp_fetch_add(&n_calls, 1) + 1;
+    return fail_at && (n == fail_at || (fails_for_ever && n > fail_at));
 }
 
 void *qp_alloc(size_t n, size_t bytes)
@@ -117,7 +121,8 @@ char *qp_alloc_text(const char *text)
 
 void qp_free(const void *p)
 {
-    n_taken -= p ? malloc_usable_size((void *)(uintptr_t)p) : 0;
+    if (p)
+        qp_fetch_add(&n_taken, 0 - malloc_usable_size((void *)(uintptr_t)p));
     free((void *)(uintptr_t)p);
 }
 
@@ -130,7 +135,7 @@ void qp_alloc_fail_after(uint64_t n, bool for_ever)
 
 uint64_t qp_alloc_count(void)
 {
-    return n_calls;
+    return qp_load(&n_calls);
 }
 
 /* ---- arenas -------------------------------------------------------------------------------- */

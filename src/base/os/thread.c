@@ -13,7 +13,23 @@ bool qp_own_thread_start(QP_UNUSED pthread_t *thread, QP_UNUSED void *(*run)(voi
 {
     return false;
 }
+
+bool qp_helper_thread_start(QP_UNUSED pthread_t *thread, QP_UNUSED void *(*run)(void *to),
+                            QP_UNUSED void *to)
+{
+    return false;
+}
 #else
+bool qp_helper_thread_start(pthread_t *thread, void *(*run)(void *to), void *to)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool is_started = pthread_create(thread, NULL, run, to) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started;
+}
+
 bool qp_own_thread_start(pthread_t *thread, void *(*run)(void *unused), size_t stack_bytes)
 {
     sigset_t all, before;

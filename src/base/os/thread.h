@@ -13,6 +13,9 @@
  * @return false: the system has none left, or the library is built without threads */
 bool qp_own_thread_start(pthread_t *thread, void *(*run)(void *unused), size_t stack_bytes);
 
+/* The same, for a tool: with an argument, and the size of stack that threads have by default. */
+bool qp_helper_thread_start(pthread_t *thread, void *(*run)(void *to), void *to);
+
 /* Give the calling thread a descriptor table of its own, in which none is open: what it opens takes
  * no number from the process. @return false: the system cannot */
 bool qp_task_own_descriptors(void);

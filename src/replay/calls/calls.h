@@ -99,6 +99,14 @@ typedef struct {
     uint64_t first, last; /* raw ticks */
 } qp_span_counts;
 
+/* The slot of a method in a thread, among those that were used last. 256: measured by
+ * tests/bench/trace_stat.sh. */
+typedef struct {
+    uint32_t thread, method; /* index + 1; 0: none */
+    uint32_t slot;
+} qp_span_slot;
+enum { QP_SPAN_SLOTS = 256 };
+
 typedef struct {
     qp_names *names;
     qp_span_sink sink;
@@ -112,6 +120,7 @@ typedef struct {
     qp_span_counts counts;
     bool is_muted; /* the sink receives nothing; see qp_spans_cut() */
     bool failed;   /* no memory */
+    qp_span_slot slots[QP_SPAN_SLOTS];
 } qp_spans;
 
 void qp_spans_init(qp_spans *x, qp_names *names, const qp_span_sink *sink);

@@ -162,6 +162,7 @@ bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end)
                 .n_most = ROWS_MOST};
     qp_trace_spans(t, &spans, &(qp_span_sink){&x, enter, leave, NULL});
     uint64_t edge = edge_of(&x, info);
+    qp_trace_ahead_begin(t);
     while (!spans.failed && !s->failed && qp_trace_next(t, &run)) {
         for (size_t at = 0; at < run.n;) {
             size_t n = qp_trace_count_before(run.records + at, run.n - at, edge);
@@ -174,6 +175,7 @@ bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end)
             edge = edge_of(&x, info);
         }
     }
+    qp_trace_ahead_end(t);
     uint64_t end_raw = info->end_raw ? qp_trace_end_raw(t, &spans, NULL) : 0;
     for (; end_raw > edge; edge = edge_of(&x, info))
         pass_edge(&x, &spans, edge);

@@ -197,12 +197,22 @@ static bool grow(qp_span_thread *th)
     return true;
 }
 
+/* The slot of a method in `innermost`, + 1. @return 0: no memory */
+static inline uint32_t slot_of(qp_spans *x, qp_span_thread *th, uint32_t method)
+{
+    bool is_new;
+    qp_span_slot *s = &x->slots[(method ^ th->index * 31) & (QP_SPAN_SLOTS - 1)];
+    if (QP_UNLIKELY(s->method != method || s->thread != th->index + 1))
+        *s = (qp_span_slot){th->index + 1, method,
+                            qp_buf_keyed(&th->innermost, &th->slots, method, &is_new)};
+    return s->slot;
+}
+
 /* Push a call that begins now; the caller completes it before report_entry.
  * @return NULL: no memory */
 static inline qp_span *push(qp_spans *x, qp_span_thread *th, uint32_t method)
 {
-    bool is_new;
-    uint32_t slot = qp_buf_keyed(&th->innermost, &th->slots, method, &is_new);
+    uint32_t slot = slot_of(x, th, method);
     if (QP_UNLIKELY(!slot || (th->depth == th->room && !grow(th)))) {
         x->failed = true;
         return NULL;
@@ -693,12 +703,14 @@ bool qp_trace_play_on(qp_trace *t, qp_spans *x, const qp_trace_window *window,
     qp_trace_run run;
     unsigned shown = 0;
     x->is_muted = w->from > x->counts.last && w->from > info->begun_raw;
+    qp_trace_ahead_begin(t);
     while (!x->failed && qp_trace_next(t, &run) && put_run(x, &run, w)) {
         uint64_t all = info->n_bytes ? info->n_bytes : 1, at = qp_trace_position(t);
         unsigned percent = (unsigned)(100 * (at < all ? at : all) / all);
         if (percent != shown)
             qp_progress_show(progress, shown = percent);
     }
+    qp_trace_ahead_end(t);
     return !x->failed && !qp_trace_failed(t);
 }
 

@@ -114,7 +114,7 @@ static bool fill(qp_trace *t, qp_trace_os_thread *c)
     return is_filled;
 }
 
-bool qp_trace_next(qp_trace *t, qp_trace_run *run)
+bool qp_trace_read(qp_trace *t, qp_trace_run *run)
 {
     while (t->heap.n && !t->failed) {
         uint32_t index = heap_of(t)[0];
@@ -136,6 +136,15 @@ bool qp_trace_next(qp_trace *t, qp_trace_run *run)
             return true;
     }
     return false;
+}
+
+bool qp_trace_next(qp_trace *t, qp_trace_run *run)
+{
+    if (t->ahead)
+        return qp_trace_ahead_next(t->ahead, run);
+    bool is_read = qp_trace_read(t, run);
+    qp_trace_show(t, &t->read);
+    return is_read;
 }
 
 /* ---- the end ----------------------------------------------------------------------------- */

@@ -199,9 +199,9 @@ static uint32_t take_path(qp_names *t, uint32_t node)
     return number;
 }
 
-const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell)
+const qp_path_entry *qp_names_path_miss(qp_names *t, qp_path_entry *cache, uint32_t cell)
 {
-    qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
+    qp_path_entry *e = &cache[cell & (QP_PATH_CACHE - 1)];
     uint32_t node, number = find(t, QP_NAMES_PATH, cell, QP_TAG_NODE, &node);
     if (node)
         number = take_path(t, node);
@@ -259,9 +259,9 @@ void qp_names_start(qp_names *t, uint32_t thread, uint32_t method)
     th->name = thread_name(t, qp_names_method_at(t, method)->name, th->ordinal);
 }
 
-uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell)
+uint32_t qp_names_path_thread(qp_names *t, qp_path_entry *cache, uint32_t path_cell)
 {
-    uint32_t path = qp_names_path(t, path_cell), cell = path_cell;
+    uint32_t path = qp_names_path_entry_in(t, cache, path_cell)->number, cell = path_cell;
     for (; path > QP_PATH_ROOT; path = qp_names_path_at(t, path)->parent)
         cell = qp_names_path_at(t, path)->caller_cell;
     return path == QP_PATH_ROOT ? qp_dict_get(&t->thread_of_root, cell) : 0;

@@ -284,8 +284,8 @@ static bool index_packets(qp_trace *t)
 
 static qp_pack_path path_of(void *to, qp_cell cell)
 {
-    qp_names *names = to;
-    const qp_path_entry *p = qp_names_path_entry(names, cell);
+    qp_trace *t = to;
+    const qp_path_entry *p = qp_names_path_entry_in(&t->names, t->paths, cell);
     return (qp_pack_path){p->caller_cell, p->method_cell};
 }
 
@@ -303,7 +303,7 @@ static inline short_varint read_short(const unsigned char *in)
 
 /* Unpack plain entries and exits of a few bytes, as nearly all are, with the result of
  * qp_unpack_record(). @return how many, up to another record or the end */
-static size_t unpack_plain(qp_names *names, qp_trace_os_thread *c, qp_trace_record *r,
+static size_t unpack_plain(qp_trace *t, qp_trace_os_thread *c, qp_trace_record *r,
                            size_t n_most)
 {
     const unsigned char *at = c->payload + c->payload_at, *end = c->payload + c->n_payload;
@@ -325,10 +325,10 @@ static size_t unpack_plain(qp_names *names, qp_trace_os_thread *c, qp_trace_reco
                 break;
             rest += change.n_bytes;
             s.path = s.last = r[n].a = path;
-            r[n].b = qp_names_path_entry(names, path)->method_cell;
+            r[n].b = qp_names_path_entry_in(&t->names, t->paths, path)->method_cell;
         } else if (op == QP_TRACE_EXIT) {
             r[n].a = 1;
-            s.path = r[n].b = qp_names_path_entry(names, s.path)->caller_cell;
+            s.path = r[n].b = qp_names_path_entry_in(&t->names, t->paths, s.path)->caller_cell;
         } else {
             break;
         }
@@ -348,10 +348,10 @@ static bool begin_packet(qp_trace *t, qp_trace_os_thread *c, qp_packet *p)
         qp_packet_place *place = (qp_packet_place *)c->packets.items + c->n_packets_read++;
         bool is_read = read_head(t, place->at, p) &&
                        read_payload(t, place->at, p, &c->payload, &c->payload_room);
-        t->position += sizeof *p + p->n_bytes;
+        t->read.position += sizeof *p + p->n_bytes;
         if (is_read && place->first_record + place->n_records > c->end_record)
             return true;
-        t->losses.n_damaged += !is_read;
+        t->read.n_damaged += !is_read;
     }
     return false;
 }
@@ -408,7 +408,8 @@ static void find_thread(qp_trace *t, qp_trace_os_thread *c)
         if (op == QP_TRACE_SUSPEND)
             state->a = r->a;
         else if (op == QP_TRACE_ENTRY || (op == QP_TRACE_STACK && r->b))
-            state->a = qp_names_path_thread(&t->names, op == QP_TRACE_ENTRY ? r->a : r->b);
+            state->a =
+                qp_names_path_thread(&t->names, t->paths, op == QP_TRACE_ENTRY ? r->a : r->b);
         if (state->a)
             return;
     }
@@ -419,17 +420,17 @@ static bool unpack(qp_trace *t, qp_trace_os_thread *c)
 {
     qp_trace_record *r = &c->batch[c->n];
     size_t n_room = QP_BATCH_RECORDS - c->n, n_most = c->n_left < n_room ? c->n_left : n_room;
-    size_t n = c->n_known ? 0 : unpack_plain(&t->names, c, r, n_most);
+    size_t n = c->n_known ? 0 : unpack_plain(t, c, r, n_most);
     c->n += n;
     c->n_left -= (uint32_t)n;
     if (n)
         return true;
-    const qp_pack_paths paths = {path_of, &t->names};
+    const qp_pack_paths paths = {path_of, t};
     size_t n_bytes = qp_unpack_record(&c->state, c->payload + c->payload_at,
                                       c->n_payload - c->payload_at, &paths, r);
     c->payload_at += n_bytes;
     if (!n_bytes) {
-        t->losses.n_damaged++;
+        t->read.n_damaged++;
         c->n_left = 0;
         return false;
     }

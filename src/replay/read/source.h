@@ -42,6 +42,12 @@ typedef struct {
     bool ring_begun;     /* the STACK record before its records was handed out */
 } qp_trace_os_thread;
 
+/* How far packets were read, and what could not be. */
+typedef struct {
+    uint64_t position;  /* bytes */
+    uint64_t n_damaged; /* packets */
+} qp_trace_progress;
+
 /* A source of records. */
 typedef struct {
     /* Unpack some records of an OS thread. @return false: it has no more, or no memory */
@@ -61,6 +67,10 @@ struct qp_trace {
     qp_buf heap; /* uint32_t: OS threads that have records, the earliest first */
     uint64_t position;
     bool failed; /* no memory */
+    qp_trace_progress read,
+        shown; /* of the packets that were read, and of the runs handed out */
+    struct qp_trace_ahead *ahead; /* NULL: records are read when they are asked for */
+    qp_path_entry *paths;         /* [QP_PATH_CACHE] of the thread that reads packets */
     char path[QP_ERROR_BYTES];
     /* packets */
     int fd; /* -1: none */
@@ -92,6 +102,20 @@ void qp_trace_os_thread_wake(qp_trace *t, uint32_t index);
 /* The batch of an OS thread. @return NULL: no memory */
 qp_trace_record *qp_trace_batch(qp_trace *t, qp_trace_os_thread *c);
 void qp_trace_merge_end(qp_trace *t);
+/* The next records, read now: what qp_trace_next() does unless a thread reads ahead. */
+bool qp_trace_read(qp_trace *t, qp_trace_run *run);
+/* The position and the losses of the trace are those of a run that was handed out. */
+static inline void qp_trace_show(qp_trace *t, const qp_trace_progress *read)
+{
+    t->position += read->position - t->shown.position;
+    t->losses.n_damaged += read->n_damaged - t->shown.n_damaged;
+    t->shown = *read;
+}
+
+/* ---- ahead.c ----------------------------------------------------------------------------- */
+
+/* The next run of those that were read ahead. @return false: that was all */
+bool qp_trace_ahead_next(struct qp_trace_ahead *a, qp_trace_run *run);
 
 /* ---- the sources ------------------------------------------------------------------------- */
 

@@ -66,6 +66,7 @@ qp_trace *qp_trace_open(const char *what, qp_error *error)
     t->os_threads = QP_BUF(qp_trace_os_thread);
     t->heap = QP_BUF(uint32_t);
     t->failed = !qp_names_init(&t->names, NULL);
+    t->paths = t->names.cache;
     bool is_open = !t->failed && open_any(t, what, error);
     if (t->failed)
         is_open = qp_error_fail(error, "%s: not enough memory", what);
@@ -87,6 +88,7 @@ void qp_trace_close(qp_trace *t)
 {
     if (!t)
         return;
+    qp_trace_ahead_end(t);
     for (size_t i = 0; i < 2 && t->sources[i]; i++)
         t->sources[i]->close(t);
     qp_trace_merge_end(t);

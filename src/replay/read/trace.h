@@ -113,17 +113,24 @@ uint32_t qp_names_add_text(qp_names *t, uint32_t ref, qp_name text);
 
 /* @return the number of a cell or ref; 0: unknown */
 uint32_t qp_names_method(qp_names *t, uint32_t cell);
-const qp_path_entry *qp_names_path_miss(qp_names *t, uint32_t cell);
+const qp_path_entry *qp_names_path_miss(qp_names *t, qp_path_entry *cache, uint32_t cell);
 uint32_t qp_names_thread(qp_names *t, uint32_t cell);
 /* @return the cell of the thread of a path; 0: unknown */
-uint32_t qp_names_path_thread(qp_names *t, uint32_t path_cell);
+uint32_t qp_names_path_thread(qp_names *t, qp_path_entry *cache, uint32_t path_cell);
 const char *qp_names_text(qp_names *t, uint32_t ref); /* "?": unknown */
 
-/* Valid until the next path is looked up; all 0: not known. */
+/* Valid until the next path is looked up; all 0: not known.
+ * @param cache  [QP_PATH_CACHE] of the calling thread */
+static inline const qp_path_entry *qp_names_path_entry_in(qp_names *t, qp_path_entry *cache,
+                                                          uint32_t cell)
+{
+    const qp_path_entry *e = &cache[cell & (QP_PATH_CACHE - 1)];
+    return e->cell == cell ? e : qp_names_path_miss(t, cache, cell);
+}
+
 static inline const qp_path_entry *qp_names_path_entry(qp_names *t, uint32_t cell)
 {
-    const qp_path_entry *e = &t->cache[cell & (QP_PATH_CACHE - 1)];
-    return e->cell == cell ? e : qp_names_path_miss(t, cell);
+    return qp_names_path_entry_in(t, t->cache, cell);
 }
 
 static inline uint32_t qp_names_path(qp_names *t, uint32_t cell)
@@ -215,6 +222,14 @@ qp_names *qp_trace_names(qp_trace *t); /* they grow while records are read */
 /** Read the next records. @return false: no more (for now), or no memory: see qp_trace_failed() */
 bool qp_trace_next(qp_trace *t, qp_trace_run *run);
 bool qp_trace_failed(const qp_trace *t);
+
+/** Let a thread of its own read the packets ahead, if that pays: the file is long and no process writes to it.
+ * qp_trace_next() hands out the same runs, with the same losses. Meanwhile the calling thread may use the trace
+ * and its names; what qp_trace_failed() says is final after the end.
+ * Memory: 1 MiB. @return false: records are read when they are asked for */
+bool qp_trace_ahead_begin(qp_trace *t);
+/** End it. What was read ahead and not handed out is lost. */
+void qp_trace_ahead_end(qp_trace *t);
 
 /** Look for records that were written since. @return false: none, and none will follow */
 bool qp_trace_refresh(qp_trace *t);

@@ -354,6 +354,7 @@ static bool write_records(qp_trace *t, writer *w, const qp_progress *progress,
 {
     const qp_trace_info *info = qp_trace_about(t);
     qp_trace_run run;
+    qp_trace_ahead_begin(t);
     while (!w->failed && qp_trace_next(t, &run)) {
         put_records(w, run.os_thread, run.records, run.n);
         for (size_t i = 0; i < run.n; i++)
@@ -361,6 +362,7 @@ static bool write_records(qp_trace *t, writer *w, const qp_progress *progress,
         if (info->n_bytes)
             qp_progress_show(progress, (unsigned)(qp_trace_position(t) * 100 / info->n_bytes));
     }
+    qp_trace_ahead_end(t);
     counts->n_records = w->n_records;
     return !qp_trace_failed(t);
 }
