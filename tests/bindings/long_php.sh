@@ -121,7 +121,9 @@ if [ -s "$archive" ]; then
     mkdir out
     suite plain
     suite recorded -d "extension=$extension" -d "qprof.options=-output=$work/out/t.%p.qprof"
-    suite covered -d "extension=$extension" -d "qprof.options='-output=$work/out/t.%p.qprof -collect=profile,coverage'"
+    export QPROF="-output=$work/out/t.%p.qprof -collect=profile,coverage" # run-tests.php takes no blanks in settings
+    suite covered -d "extension=$extension"
+    unset QPROF
     for name in recorded covered; do
         echo "PHP's own tests, $name: $(grep -c '^PASSED' $name.sorted) pass, of $(grep -c '^PASSED' plain.sorted) that pass without"
         diff plain.sorted $name.sorted | grep '^[<>]' | sort -k2 | head -n 20 || :
