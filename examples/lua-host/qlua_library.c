@@ -101,42 +101,6 @@ static int lib_snapshot(lua_State *L)
 
 enum { NAME = 1, TRACEPARENT, HANDLER, FUNCTION };
 
-/* @return -1: it is none of the digits that a traceparent may have */
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* [2 * n] digits to bytes. @return 0: they are no digits, or all of them are 0 */
-static int read_hex(unsigned char *to, const char *text, int n)
-{
-    int any = 0;
-    for (int i = 0; i < n; i++) {
-        int high = hex_digit(text[2 * i]), low = high < 0 ? -1 : hex_digit(text[2 * i + 1]);
-        if (low < 0)
-            return 0;
-        to[i] = (unsigned char)(high << 4 | low);
-        any |= to[i];
-    }
-    return any != 0;
-}
-
-/* The header of W3C: "VERSION-TRACE-SPAN-FLAGS", of version 0 with nothing after it. @return 0: it is wrong */
-static int read_traceparent(const char *text, size_t n, unsigned char *trace,
-                            unsigned char *span)
-{
-    enum { TRACE = 3, SPAN = 36, FLAGS = 53, LENGTH = 55 };
-    unsigned char version = 0;
-    if (n < LENGTH || text[TRACE - 1] != '-' || text[SPAN - 1] != '-' || text[FLAGS - 1] != '-')
-        return 0;
-    int has_version = read_hex(&version, text, 1), is_0 = text[0] == '0' && text[1] == '0';
-    if ((!has_version && !is_0) || version == 0xFF || (is_0 && n != LENGTH) ||
-        (n > LENGTH && text[LENGTH] != '-') || hex_digit(text[FLAGS]) < 0 ||
-        hex_digit(text[FLAGS + 1]) < 0)
-        return 0;
-    return read_hex(trace, text + TRACE, 16) && read_hex(span, text + SPAN, 8);
-}
-
 /* The function has returned, perhaps after yields, or failed: pass on what it did. An error was handled where it
  * was raised, so that a traceback shows that place; it is thrown on without another call of the handler. */
 static int end_request(lua_State *L, int status, lua_KContext context)
@@ -152,10 +116,9 @@ static int end_request(lua_State *L, int status, lua_KContext context)
 static int lib_request(lua_State *L)
 {
     unsigned char trace[16], span[8];
-    size_t n = 0;
     const char *name = luaL_checkstring(L, NAME),
-               *parent = luaL_optlstring(L, TRACEPARENT, "", &n);
-    int has_trace = read_traceparent(parent, n, trace, span), has_handler = L->errfunc != 0;
+               *parent = luaL_optstring(L, TRACEPARENT, NULL);
+    int has_trace = qprof_read_traceparent(parent, trace, span), has_handler = L->errfunc != 0;
     luaL_checkany(L, FUNCTION - 1);
     if (has_handler) {
         setobjs2s(L, qlua_top(L), restorestack(L, L->errfunc));

@@ -26,8 +26,9 @@
 /* A stack of calls: of a VM, or of one of its coroutines. It lies in the host's object and needs no
  * other memory until it records. It must not move before it ends. Only embed.h reads and writes it. */
 typedef struct qprof_stack {
-    qprof_thread *th;      /* never NULL; closed until it first runs */
-    qprof_token first;     /* of the call from outside that mounted it; 0: none did */
+    qprof_thread *th; /* never NULL; closed until it first runs */
+    qprof_token
+        first; /* of the call from outside that mounted it; of none: a request did; or 0 */
     qprof_thread *outside; /* what the OS thread was on before; NULL: it does not run */
     qprof_token
         top; /* of a handle that is shared: its top frame while it does not run; 0: none */
@@ -225,6 +226,41 @@ static inline void qprof_unwind(qprof_stack *s, qprof_token frame)
 static inline qprof_token qprof_top(qprof_stack *s)
 {
     return qprof_token_top(s->th);
+}
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+/** Begin a request of a server: what the stack does until its end belongs to the endpoint.
+ *
+ * It lies in the frame on top, and ends with it at the latest: see qprof_request_begin(). The host calls on
+ * with the token of that frame, or, where there is none, with 0.
+ *
+ * @param s            the stack that runs, or one that does not: it is mounted until the end of the request
+ * @param endpoint     as there
+ * @param traceparent  see qprof_read_traceparent(); one that is wrong is ignored
+ * Thread safety: as qprof_enter(). Cost: as there. */
+static QPROF_APART void qprof_enter_request(qprof_stack *s, const char *endpoint,
+                                            const char *traceparent)
+{
+    unsigned char trace[16], span[8];
+    int has_ids = qprof_read_traceparent(traceparent, trace, span);
+    qprof_token below = qprof_begin(s) ? qprof_top(s) : QPROF_NO_TOKEN;
+    if (below != QPROF_NO_TOKEN)
+        s->first = below; /* of no call: none that ends unmounts the stack */
+    qprof_request_begin_of(s->th, endpoint, has_ids ? trace : NULL, has_ids ? span : NULL);
+}
+
+/** End the innermost request of a stack, with the frames that were entered in it.
+ *
+ * @param s           the stack that runs
+ * @param has_failed  not 0: it is counted as failed
+ * Thread safety: as qprof_enter(). Cost: as qprof_request_end(). */
+static QPROF_APART void qprof_leave_request(qprof_stack *s, int has_failed)
+{
+    qprof_request_end_of(s->th, has_failed);
+    if (s->is_begun && s->first && s->first == qprof_top(s) &&
+        !QPROF_AT(s->th, qprof_node, s->first - QPROF_TOP_TOKEN)->parent)
+        qprof_end(s); /* it was mounted by the request */
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

@@ -51,6 +51,50 @@ QPROF_FN(void) qprof_request_end(int has_failed);
 QPROF_FN(void) qprof_request_end_vt(int has_failed, VthreadID vt);
 QPROF_FN(void) qprof_request_end_of(qprof_thread *th, int has_failed);
 
+/* Digits of a traceparent to bytes, [n]. @return 0: they are no digits, or all of them are 0 */
+static inline int qprof_read_digits(unsigned char *to, const char *text, int n)
+{
+    int i, any = 0;
+    for (i = 0; i < 2 * n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+            return 0;
+        to[i / 2] = (unsigned char)(i & 1 ? to[i / 2] | digit : digit << 4);
+        any |= digit;
+    }
+    return any != 0;
+}
+
+/** Read the header traceparent of W3C Trace Context.
+ *
+ * @param text      "00-TRACE-SPAN-FLAGS", or of a later version; NULL: there is none
+ * @param trace_id  receives the id of the trace, [16]
+ * @param span_id   receives the id of the span, [8]
+ * @return 1; 0: there is none or it is wrong, and the ids have any values
+ * Thread safety: any thread. Cost: some 0.1 us. */
+static inline int qprof_read_traceparent(const char *text, unsigned char *trace_id,
+                                         unsigned char *span_id)
+{
+    enum { TRACE = 3, SPAN = 36, FLAGS = 53, LENGTH = 55 };
+    unsigned char number[1];
+    int n = 0, is_0;
+    while (text && text[n] && n <= LENGTH)
+        n++;
+    if (n < LENGTH || text[TRACE - 1] != '-' || text[SPAN - 1] != '-' || text[FLAGS - 1] != '-')
+        return 0;
+    is_0 = text[0] == '0' && text[1] == '0';
+    if (is_0 ? n != LENGTH : !qprof_read_digits(number, text, 1) || number[0] == 0xFF)
+        return 0;
+    if (n > LENGTH && text[LENGTH] != '-')
+        return 0;
+    if (!qprof_read_digits(number, text + FLAGS, 1) &&
+        !(text[FLAGS] == '0' && text[FLAGS + 1] == '0'))
+        return 0;
+    return qprof_read_digits(trace_id, text + TRACE, 16) &&
+           qprof_read_digits(span_id, text + SPAN, 8);
+}
+
 #ifdef __cplusplus
 }
 #endif

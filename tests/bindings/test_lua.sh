@@ -44,6 +44,27 @@ claims() {
     for file in *.qprof; do "$qprof" check "$file" >/dev/null; done
 }
 
+requests() {
+    "$lua" "$tests/lua_requests.lua"
+    "$qprof" check requests.qprof >/dev/null
+    "$qprof" check --host requests.qprof >check.log || { echo "$lua:"; cat check.log; exit 1; }
+    "$qprof" requests --format=json requests.qprof >requests.json
+    co='"co 5,1,1",' # one is left
+    if "$lua" -e 'os.exit(_VERSION == "Lua 5.1" and 1 or 0)'; then :; else co=; fi
+    is "requests" "$(jq -c '[.endpoints[] | "\(.endpoint) \(.requests),\(.failed),\(.cut)"] | sort' requests.json)" \
+        "[\"GET /0 100,0,0\",\"GET /1 100,0,0\",\"GET /first 1,0,0\",\"GET /outside 1,0,0\",$co\"failing 4,4,0\",\"inner 1,0,0\",\"nested 1,1,0\",\"not callable 1,1,0\",\"outer 1,0,0\"]"
+    is "the slowest" "$(jq -r '.endpoints[] | select(.endpoint == "GET /1") | .slowest_trace' requests.json)" \
+        0af7651916cd43dd8448eb211c80319c
+    below() { # ENDPOINT FUNCTION: calls below it
+        "$qprof" report --endpoint="$1" --format=json --limit=0 requests.qprof |
+            jq --arg name "$2" '[.methods[] | select(.name == $name) | .hits] | add'
+    }
+    is "calls below an endpoint" "$(below 'GET /1' handle),$(below 'GET /1' work),$(below failing inner)" 100,100,4
+    is "calls below the first" "$("$qprof" report --endpoint='GET /first' --format=json requests.qprof | jq '[.methods[].hits] | add')" 2
+    is "calls that follow a request" "$(below 'GET /outside' work)" 1
+    is "calls in a coroutine of a request" "$(below outer work)" 1
+}
+
 # same NAME PROGRAM...: both counters agree
 same() {
     name=$1
@@ -95,6 +116,7 @@ for lua in $interpreters; do
     LUA_CPATH="$PWD/?.so;;"
     export LUA_CPATH
     claims
+    requests
     same loops ../loops.lua
     # 20 times 1,000 and 50 calls, also where a compiler could leave them out
     is "calls in loops" "$(calls loops.qprof add)" 20050
@@ -119,6 +141,7 @@ if [ -d "$work/lua5.1" ] && [ -d "$work/luajit" ]; then
     cd "$work/luajit-5.1"
     LUA_CPATH="$work/lua5.1/?.so;;"
     claims
+    requests
     same loops ../loops.lua
     is "the interpreter" "$("$qprof" report --format=json claims.qprof | jq -r '.run.interpreter' | cut -d ' ' -f 1)" LuaJIT
 fi

@@ -235,6 +235,95 @@ static void a_token_resumes_in_the_requests_that_its_frame_began(void **state)
     }
 }
 
+/* A host calls with 0, because no frame of its own is open. What is outside of the requests has time nowhere. */
+static void requests_outside_of_all_calls_mount_their_stack(void **state)
+{
+    static const char *const modes[] = {"", "-check-host=yes", "-max-route-depth=0"};
+    char options[200];
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        snprintf(options, sizeof options, "-output=run.qprof -log-file=none -time=exact %s",
+                 modes[i]);
+        qprof_vm *vm = first_vm(options);
+        qprof_stack *s = &vm->main;
+        qprof_MethodID f = define("f"), g = define("g");
+        for (int k = 0; k < 3; k++) {
+            qprof_enter_request(s, "a", NULL);
+            play_clock_add(1);
+            qprof_token t = qprof_enter(s, 0, f);
+            play_clock_add(10);
+            qprof_enter_request(s, "b", NULL); /* in a call */
+            qprof_leave(s, qprof_enter(s, t, g));
+            qprof_leave_request(s, 1);
+            assert_non_null(s->outside);
+            qprof_leave(s, t);
+            qprof_enter_request(s, "c", NULL); /* in a request alone */
+            play_clock_add(4);
+            qprof_leave_request(s, 0);
+            assert_non_null(s->outside);
+            play_clock_add(1);
+            qprof_leave_request(s, k == 1);
+            assert_null(s->outside);
+            play_clock_add(1000);
+            qprof_leave(s, qprof_enter(s, 0, g));
+            assert_null(s->outside);
+        }
+        qprof_vm_close(vm);
+        play_ctx *p = *state;
+        play_end(p);
+        assert_path(p, "a", 3, 6);
+        assert_path(p, "a>f", 3, 30);
+        assert_path(p, "a>f>b>g", 3, 0);
+        assert_path(p, "a>c", 3, 12);
+        assert_path(p, "g", 3, 0);
+        assert_requests(p->m, "a", 3, 1, 0);
+        assert_requests(p->m, "b", 3, 3, 0);
+        assert_requests(p->m, "c", 3, 0, 0);
+    }
+}
+
+static void a_traceparent_is_read_as_w3c_has_it(void **state)
+{
+    static const char good[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    static const unsigned char trace[16] = {0x0A, 0xF7, 0x65, 0x19, 0x16, 0xCD, 0x43, 0xDD,
+                                            0x84, 0x48, 0xEB, 0x21, 0x1C, 0x80, 0x31, 0x9C},
+                               span[8] = {0xB7, 0xAD, 0x6B, 0x71, 0x69, 0x20, 0x33, 0x31};
+    static const struct {
+        int at;
+        const char *text;
+    } wrong[] = {{0, "ff"}, {0, "0g"}, {2, "_"},  {3, "0A"}, {35, "_"},
+                 {34, "x"}, {52, "_"}, {36, ":"}, {53, "g"}, {54, "G"}};
+    unsigned char t[16], s[8];
+    char text[80];
+    (void)state;
+    assert_true(qprof_read_traceparent(good, t, s));
+    assert_memory_equal(t, trace, 16);
+    assert_memory_equal(s, span, 8);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        strcpy(text, good);
+        memcpy(text + wrong[i].at, wrong[i].text, strlen(wrong[i].text));
+        assert_false(qprof_read_traceparent(text, t, s));
+    }
+    for (size_t n = 0; n < strlen(good); n++) {
+        snprintf(text, sizeof text, "%.*s", (int)n, good);
+        assert_false(qprof_read_traceparent(text, t, s));
+    }
+    assert_false(qprof_read_traceparent(NULL, t, s));
+    snprintf(text, sizeof text, "%s-more", good); /* version 0 has nothing more */
+    assert_false(qprof_read_traceparent(text, t, s));
+    memcpy(text, "01", 2);
+    assert_true(qprof_read_traceparent(text, t, s));
+    text[55] = '.';
+    assert_false(qprof_read_traceparent(text, t, s));
+    text[55] = 0;
+    memcpy(text + 53, "00", 2); /* no flag is set */
+    assert_true(qprof_read_traceparent(text, t, s));
+    memset(text + 3, '0', 32);
+    assert_false(qprof_read_traceparent(text, t, s)); /* no trace */
+    memcpy(text, good, 55);
+    memset(text + 36, '0', 16);
+    assert_false(qprof_read_traceparent(text, t, s)); /* no span */
+}
+
 /* Coroutines: a request stays with its stack, and what it creates is in its total. */
 static void a_request_stays_with_its_coroutine(void **state)
 {
@@ -529,6 +618,8 @@ int main(void)
         PLAY_TEST(blocks_are_of_the_function_that_began_a_request),
         PLAY_TEST(blocks_are_of_the_token_that_began_a_request),
         PLAY_TEST(a_token_resumes_in_the_requests_that_its_frame_began),
+        PLAY_TEST(requests_outside_of_all_calls_mount_their_stack),
+        cmocka_unit_test(a_traceparent_is_read_as_w3c_has_it),
         PLAY_TEST(a_request_stays_with_its_coroutine),
         PLAY_TEST(parked_threads_keep_their_requests),
         PLAY_TEST(wrong_use_is_harmless_and_counted),

@@ -394,6 +394,31 @@ int calls_end(lua_State *L, recorder *r)
     return is_hooked;
 }
 
+/* ---- requests ---------------------------------------------------------------------------- */
+
+/* The coroutine that runs; it may have had no event yet. */
+static coroutine *running_of(lua_State *L, recorder *r)
+{
+    coroutine *c = record_of(L, r);
+    if (r->vm.running != c->stack)
+        qprof_switch(&r->vm, c->stack);
+    return c;
+}
+
+void calls_enter_request(lua_State *L, recorder *r, const char *name, const char *traceparent)
+{
+    qprof_enter_request(running_of(L, r)->stack, name, traceparent);
+}
+
+void calls_leave_request(lua_State *L, recorder *r, int has_failed)
+{
+    lua_Debug ar;
+    coroutine *c = running_of(L, r);
+    if (lua_getstack(L, 0, &ar))
+        close_above(c, PLACE(&ar)); /* an error has ended them */
+    qprof_leave_request(c->stack, has_failed);
+}
+
 /* ---- the program's hook ------------------------------------------------------------------ */
 
 /* @param at  set to the index of the first argument after the coroutine. @return the coroutine */

@@ -264,11 +264,67 @@ static int lib_mark(lua_State *L)
     return 0;
 }
 
-static const luaL_Reg functions[] = {{"context", lib_context},   {"mark", lib_mark},
-                                     {"pause", lib_pause},       {"recording", lib_recording},
-                                     {"resume", lib_resume},     {"running", lib_running},
-                                     {"snapshot", lib_snapshot}, {"start", lib_start},
-                                     {"stop", lib_stop},         {NULL, NULL}};
+/* Coroutines may yield in the protected call; in Lua 5.1 and LuaJIT they may not. */
+#if LUA_VERSION_NUM < 502
+#define PROTECTED_CALL(L, n, context) lua_pcall((L), (n), LUA_MULTRET, 0)
+typedef int call_context;
+#else
+#define PROTECTED_CALL(L, n, context)                                                          \
+    lua_pcallk((L), (n), LUA_MULTRET, 0, (context), continue_request)
+#endif
+#if LUA_VERSION_NUM == 502
+typedef int call_context;
+#elif LUA_VERSION_NUM > 502
+typedef lua_KContext call_context;
+#endif
+
+enum { NAME = 1, TRACEPARENT, FUNCTION };
+
+/* The function has returned or failed: pass on what it did. */
+static int end_request(lua_State *L, int status, call_context is_begun)
+{
+    int has_failed = status != 0 && status != LUA_YIELD;
+    recorder *r = recorder_of(L);
+    if (r->is_on && is_begun)
+        calls_leave_request(L, r, has_failed);
+    return has_failed ? lua_error(L) : lua_gettop(L) - TRACEPARENT;
+}
+
+/* It returns after yields. */
+#if LUA_VERSION_NUM == 502
+static int continue_request(lua_State *L)
+{
+    int is_begun = 0, status = lua_getctx(L, &is_begun);
+    return end_request(L, status, is_begun);
+}
+#elif LUA_VERSION_NUM > 502
+#define continue_request end_request
+#endif
+
+/* qprof.request(name, traceparent or nil, f, ...): call f(...) as a request of an endpoint. Its results. */
+static int lib_request(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, NAME);
+    const char *traceparent = luaL_optstring(L, TRACEPARENT, NULL);
+    luaL_checkany(L, FUNCTION);
+    recorder *r = recorder_of(L);
+    call_context is_begun = r->is_on;
+    if (is_begun)
+        calls_enter_request(L, r, name, traceparent);
+    return end_request(L, PROTECTED_CALL(L, lua_gettop(L) - FUNCTION, is_begun), is_begun);
+}
+
+static const luaL_Reg functions[] = {{"context", lib_context},
+                                     {"mark", lib_mark},
+                                     {"pause", lib_pause},
+                                     {"recording", lib_recording},
+                                     {"request", lib_request},
+                                     {"resume", lib_resume},
+                                     {"running", lib_running},
+                                     {"snapshot", lib_snapshot},
+                                     {"start", lib_start},
+                                     {"stop", lib_stop},
+                                     {NULL, NULL}};
 
 int module_has(lua_CFunction f)
 {

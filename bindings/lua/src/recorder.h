@@ -98,6 +98,9 @@ void calls_begin(lua_State *L, recorder *r, int has_open_frames);
  *
  * @return 0: another hook has taken the place of ours */
 int calls_end(lua_State *L, recorder *r);
+/** A request begins in the function that runs, and ends there: a function of this module calls them. */
+void calls_enter_request(lua_State *L, recorder *r, const char *name, const char *traceparent);
+void calls_leave_request(lua_State *L, recorder *r, int has_failed);
 /** debug.sethook and debug.gethook while a run is on: the hook is called by ours. */
 int calls_set_hook(lua_State *L);
 int calls_get_hook(lua_State *L);
