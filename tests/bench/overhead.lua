@@ -1,5 +1,7 @@
--- Programs of different kinds, for overhead.py: overhead.lua PROGRAM [SHARE]. Prints the processor time of this thread
--- alone, in nanoseconds, which that of the recorder's threads is no part of. SHARE: of what it does by default.
+-- Programs of different kinds, for overhead.py: overhead.lua PROGRAM [SHARE [PART]]. Prints the processor time of this
+-- thread alone, in nanoseconds, which that of the recorder's threads is no part of. SHARE: of what it does by default.
+-- PART "stopped": the program runs three times, in between while nothing is recorded; its time there is not printed.
+-- PART "stop": without the collector.
 local function used()
     local file <close> = assert(io.open("/proc/thread-self/schedstat"))
     return file:read("n")
@@ -112,12 +114,21 @@ function programs.luacheck()
     dofile(script)
 end
 
-local began = used()
-local function finish() io.stderr:write("used ", used() - began, "\n") end
-local exit = os.exit
-os.exit = function(...)
-    finish()
-    exit(...)
+local program, is_in_parts, left = assert(programs[arg[1]], "no such program"), arg[3] == "stopped", {}
+os.exit = function() error(left) end
+local function run()
+    local began = used()
+    local is_good, problem = pcall(program)
+    assert(is_good or problem == left, problem)
+    return used() - began
 end
-assert(programs[arg[1]], "no such program")()
-finish()
+if arg[3] == "stop" then collectgarbage("stop") end
+local sum = run()
+if is_in_parts then
+    local has_recorder, qlua = pcall(require, "qlua")
+    if has_recorder then qlua.stop() end
+    run()
+    if has_recorder then qlua.start() end
+    sum = sum + run()
+end
+io.stderr:write("used ", sum, "\n")

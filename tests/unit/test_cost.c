@@ -202,6 +202,34 @@ static void calls_that_are_not_recorded_cost_nothing(void **state)
     assert_in_range(p->m->threads[1].n_apart, 0, 4 * 128);
 }
 
+/* Calls of a method in no area are out of line, and belong to no call of the profile: between them, calls in line cost
+ * what they always do. */
+static void calls_in_no_area_are_in_the_cost(void **state)
+{
+    qprof_vm *vm = begin("-output=run.qprof -log-file=none -time=exact");
+    assert_int_equal(qprof_config_line("area some exclude : g"), 0);
+    qprof_token main = qprof_enter(&vm->main, 0, define("main"));
+    qprof_MethodID f = define("f"), g = define("g");
+    for (int i = 0; i < ROUNDS; i++) {
+        call(vm, main, f);
+        call(vm, main, g);
+    }
+    qprof_leave(&vm->main, main);
+    qprof_vm_close(vm);
+    play_end(*state);
+    play_ctx *p = *state;
+    const qp_model_thread *th = &p->m->threads[1];
+    const qp_run_info *run = &p->m->run;
+    uint64_t in_line =
+        ROUNDS / 1000 * (run->cost_caller_milliticks + run->cost_inside_milliticks);
+    assert_int_equal(run->calls, ROUNDS + 1);
+    bool is_counter = strcmp(run->source_text, "monotonic") != 0; /* else no call is in line */
+    assert_true(!is_counter || th->n_apart <= 4 * 128);
+    assert_in_range(th->apart_ticks, ROUNDS, run->total);
+    assert_in_range(run->cost_total,
+                    th->apart_ticks + (is_counter ? in_line - in_line / 10 : 0), run->total);
+}
+
 /* Work that a host does to be recorded is a part of the cost. */
 static void work_of_the_host_is_in_the_cost(void **state)
 {
@@ -235,6 +263,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_cost_of_the_host_is_measured_in_its_loop,
                                         play_setup, play_teardown),
         cmocka_unit_test_setup_teardown(calls_that_are_not_recorded_cost_nothing, play_setup,
+                                        play_teardown),
+        cmocka_unit_test_setup_teardown(calls_in_no_area_are_in_the_cost, play_setup,
                                         play_teardown),
         cmocka_unit_test_setup_teardown(work_of_the_host_is_in_the_cost, play_setup,
                                         play_teardown),

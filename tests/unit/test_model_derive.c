@@ -386,6 +386,35 @@ static void events_out_of_line_cost_what_they_took(void **state)
     profile_free(p);
 }
 
+/* A thread whose calls are in no area: what they took, 50 ticks, is in the time that its root has, and not more than there is of
+ * that. Without times all of it counts, and so does what main costs the root: 17 ticks. */
+static void calls_in_no_area_cost_the_time_of_the_root(void **state)
+{
+    (void)state;
+    profile *p = profile_new();
+    qp_cell main_thread = profile_thread(p), thread = profile_thread(p);
+    profile_call(p, main_thread, 0, 1, "main", 1, 1000);
+    profile_balance(p, main_thread, 1, 0);
+    profile_head(p)->cost_entry = 10000;
+    profile_head(p)->cost_exit = 7000;
+    qp_thread_record *r = profile_at(p, thread);
+    r->apart_ticks = 50;
+    qp_node *root = profile_at(p, r->root);
+    root->self_max = 60; /* what it has itself */
+    qp_model *m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(m->run.cost_total, 50);
+    qp_model_free(m);
+    root->self_max = 40;
+    m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(m->run.cost_total, 40);
+    qp_model_free(m);
+    profile_head(p)->time_mode = QP_TIME_NONE;
+    m = profile_load(p, QP_LOAD_CLEAN);
+    assert_int_equal(m->run.cost_total, 67);
+    qp_model_free(m);
+    profile_free(p);
+}
+
 static void ascend(void *to, unsigned percent)
 {
     unsigned *last = to;
@@ -510,6 +539,7 @@ int main(void)
         cmocka_unit_test(ticks_become_nanoseconds_exactly),
         cmocka_unit_test(the_cost_of_recording_is_what_the_times_contain),
         cmocka_unit_test(events_out_of_line_cost_what_they_took),
+        cmocka_unit_test(calls_in_no_area_cost_the_time_of_the_root),
         cmocka_unit_test(loading_says_how_far_it_is),
         cmocka_unit_test(names_follow_the_rules),
         cmocka_unit_test(equal_methods_are_merged_on_request),

@@ -556,9 +556,13 @@ static bool find_cost(qp_model_private *own)
         costs[own->nodes[i].thread].n_entries += own->nodes[i].f.hits + own->nodes[i].f.resumes;
     for (uint32_t i = 1; i < own->model.n_threads; i++)
         all += (double)costs[i].n_entries;
-    for (uint32_t i = 1; i < own->model.n_threads; i++)
+    for (uint32_t i = 1; i < own->model.n_threads; i++) {
+        const qp_model_thread *th = &own->threads[i];
         if (costs[i].n_entries)
-            find_call_cost(h, &own->threads[i], watch / all, &costs[i]);
+            find_call_cost(h, th, watch / all, &costs[i]);
+        else /* all its calls are of methods in no area */
+            own->nodes[th->root].f.cost = rounded(1000.0 * (double)th->apart_ticks);
+    }
     for (uint32_t i = own->model.n_nodes; i-- > 1;) {
         qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
         const call_cost *each = &costs[own->nodes[i].thread];

@@ -183,10 +183,14 @@ void qp_load_sums(qp_model_private *own)
     run->calls_lost = run->has_calls ? lost_calls(own) : 0;
     run->cost_caller_milliticks = qp_sum(h->cost_entry, h->cost_exit);
     run->cost_inside_milliticks = h->cost_inside;
-    /* the cost of an outermost call to its caller, and that of a skip, is in no method's time */
+    /* the cost of an outermost call to its caller, and that of a skip, is in no time, unless the caller is a method
+     * in no area: its time is the root's */
     run->cost_total = 0;
-    for (uint32_t i = own->model.n_threads; i < own->model.n_nodes; i++)
-        run->cost_total = qp_sum(run->cost_total, own->nodes[i].f.cost);
+    for (uint32_t i = 1; i < own->model.n_nodes; i++) {
+        const qp_figures *f = &own->nodes[i].f;
+        bool is_in_it = i >= own->model.n_threads || !run->has_times || f->cost < f->self;
+        run->cost_total = qp_sum(run->cost_total, is_in_it ? f->cost : f->self);
+    }
     if (run->has_times && run->cost_total > run->total) /* it is an estimate */
         run->cost_total = run->total;
 }

@@ -496,12 +496,17 @@ static qprof_token enter_slowly(qprof_thread *th, uintptr_t method, qp_caller by
     return token;
 }
 
+qp_cost_kind qp_event_cost_kind(const qprof_thread *th)
+{
+    return qp_stack_is_excluded(th) ? QP_COST_OUTSIDE : QP_COST_EVENT;
+}
+
 static QP_RARE __attribute__((noinline)) void enter_timed(qprof_thread *th, uintptr_t method,
                                                           uintptr_t id)
 {
     uint64_t start = qp_cost_start();
     enter_slowly(th, method, (qp_caller){.id = id});
-    qp_cost_add(th, QP_COST_EVENT, start);
+    qp_cost_add(th, qp_event_cost_kind(th), start);
 }
 
 void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id)

@@ -27,6 +27,9 @@ static inline bool qp_flags_are_traced(uint32_t flags)
     return !(flags & (QP_FRAME_UNTRACED | QPROF_FRAME_SKIP | QPROF_FRAME_EXCLUDED));
 }
 
+/* What an entry is that has just ended, or an exit that is about to begin. */
+qp_cost_kind qp_event_cost_kind(const qprof_thread *th);
+
 /* An entry and an exit by stack ids, in any case. */
 void qp_event_enter_id(qprof_thread *th, uintptr_t method, uintptr_t id);
 void qp_event_exit_id(qprof_thread *th, uintptr_t id);

@@ -237,9 +237,10 @@ static void exit_slowly(qprof_thread *th, uintptr_t id)
 
 static QP_RARE __attribute__((noinline)) void exit_timed(qprof_thread *th, uintptr_t id)
 {
+    qp_cost_kind kind = qp_event_cost_kind(th);
     uint64_t start = qp_cost_start();
     exit_slowly(th, id);
-    qp_cost_add(th, QP_COST_EVENT, start);
+    qp_cost_add(th, kind, start);
 }
 
 void qp_event_exit_id(qprof_thread *th, uintptr_t id)

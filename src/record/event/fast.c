@@ -117,15 +117,16 @@ enter_timed(qprof_thread *th, qprof_token caller, uintptr_t method)
 {
     uint64_t start = qp_cost_start();
     qprof_token token = enter(th, caller, method);
-    qp_cost_add(th, QP_COST_EVENT, start);
+    qp_cost_add(th, qp_event_cost_kind(th), start);
     return token;
 }
 
 static QP_RARE __attribute__((noinline)) void leave_timed(qprof_thread *th, qprof_token token)
 {
+    qp_cost_kind kind = qp_event_cost_kind(th);
     uint64_t start = qp_cost_start();
     leave(th, token);
-    qp_cost_add(th, QP_COST_EVENT, start);
+    qp_cost_add(th, kind, start);
 }
 
 qprof_token qprof_cold_enter(qprof_thread *th, qprof_token caller, uintptr_t method)

@@ -7,9 +7,9 @@
 #include "base/os/clock.h"
 #include "record/run/run.h"
 
-static bool is_measured;   /* the run's clock shows time */
-static uint64_t no_length; /* what an event of no length seems to take */
-static uint64_t least[2];  /* ticks of a batch, by its kind */
+static bool is_measured;             /* the run's clock shows time */
+static uint64_t no_length;           /* what an event of no length seems to take */
+static uint64_t least[QP_COST_ONCE]; /* ticks of a batch, by its kind */
 
 enum { BATCH = 32, EACH_PERIOD = 16 /* timed events */ };
 
@@ -40,8 +40,8 @@ void qp_cost_begin_run(void)
                   (h->clock_source == QP_SOURCE_TSC || h->clock_source == QP_SOURCE_NS);
     qp_here.n_timed = 0;
     no_length = UINT64_MAX;
-    qp_store(&least[QP_COST_EVENT], UINT64_MAX);
-    qp_store(&least[QP_COST_PART], UINT64_MAX);
+    for (unsigned kind = 0; kind < QP_COST_ONCE; kind++)
+        qp_store(&least[kind], UINT64_MAX);
     for (unsigned i = 0; is_measured && i < QP_COST_PERIOD; i++) {
         uint64_t start = qp_cost_now(), ticks = qp_cost_now() - start;
         no_length = ticks < no_length ? ticks : no_length;

@@ -271,6 +271,14 @@ typedef struct {
     uint64_t n_passes, ticks, n_samples, off;
 } qp_ticks;
 
+/* What is timed of events out of line: cost.c. */
+typedef enum {
+    QP_COST_EVENT,   /* an entry or exit */
+    QP_COST_OUTSIDE, /* the same, of a method in no area: of no call in the profile */
+    QP_COST_PART,    /* of one that has begun in line; or a switch */
+    QP_COST_ONCE     /* each is timed */
+} qp_cost_kind;
+
 /* The events that were timed last. */
 typedef struct {
     uint64_t ticks;
@@ -295,7 +303,7 @@ typedef struct {
     bool in_control;            /* holds the control lock */
     int32_t until_timed;        /* events out of line before the next one is timed: cost.c */
     uint32_t n_timed;           /* so far */
-    qp_cost_batch timed[2];     /* by qp_cost_kind */
+    qp_cost_batch timed[QP_COST_ONCE]; /* by qp_cost_kind */
     /* of event triggers (event_trigger.c): */
     bool is_worker;        /* performs deferred actions: its events are not looked at */
     uint32_t n_interrupts; /* nesting of qprof_trg_isr_enter() ... */
@@ -571,11 +579,6 @@ bool qp_walk_nodes(const qp_thread_record *r, qp_node_visitor *visit, void *to);
  * that they have there: the first ones of an OS thread, then ever fewer, down to one in QP_COST_PERIOD, at
  * random. So the cost of a short run does not depend on chance. */
 enum { QP_COST_PERIOD = 128 };
-typedef enum {
-    QP_COST_EVENT, /* an entry or exit */
-    QP_COST_PART,  /* of one that has begun in line; or a switch */
-    QP_COST_ONCE   /* each is timed */
-} qp_cost_kind;
 
 /* The run's clock has been chosen. */
 void qp_cost_begin_run(void);
