@@ -11,6 +11,8 @@ void qprof_rs_stack_end(qprof_vm *vm, qprof_stack *s);
 qprof_stack *qprof_rs_switch(qprof_vm *vm, qprof_stack *to);
 qprof_token qprof_rs_enter(qprof_vm *vm, qprof_MethodID function, int is_resume);
 void qprof_rs_leave(qprof_stack *s, qprof_token token);
+void qprof_rs_enter_request(qprof_stack *s, const char *endpoint, const char *traceparent);
+void qprof_rs_leave_request(qprof_stack *s, int has_failed);
 qprof_token qprof_rs_tail(qprof_stack *s, qprof_token token, qprof_MethodID function);
 int qprof_rs_run(const qprof_vm *vm);
 
@@ -64,6 +66,16 @@ qprof_token qprof_rs_enter(qprof_vm *vm, qprof_MethodID function, int is_resume)
     if (!function)
         return QPROF_NO_TOKEN;
     return is_resume ? qprof_resume(s, caller, function) : qprof_enter(s, caller, function);
+}
+
+void qprof_rs_enter_request(qprof_stack *s, const char *endpoint, const char *traceparent)
+{
+    qprof_enter_request(s, endpoint, traceparent);
+}
+
+void qprof_rs_leave_request(qprof_stack *s, int has_failed)
+{
+    qprof_leave_request(s, has_failed);
 }
 
 void qprof_rs_leave(qprof_stack *s, qprof_token token)

@@ -71,7 +71,9 @@ static void first_run()
         qprof::context context{"named"};
         qprof::call call{vm, outer};
     }
-    { qprof::call call{vm, piece}; }
+    {
+        qprof::call call{vm, piece};
+    }
     for (int i = 0; i < 5; i++)
         qprof::resumed resumed{vm, piece};
     {
@@ -95,6 +97,36 @@ static void first_run()
         thread.join();
 }
 
+static void serve(qprof::vm &vm, int i)
+{
+    qprof::request request{vm, i % 2 ? "GET /odd" : "GET /even",
+                           "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"};
+    qprof::call call{vm, outer};
+    if (i % 5 == 0)
+        throw_from_below(vm, 2);
+    if (i % 5 == 1)
+        request.fail();
+    qprof::call below{vm, inner};
+}
+
+static void requests()
+{
+    qprof::vm vm{"-output=requests.qprof -check-host=yes"};
+    for (int i = 0; i < 100; i++) {
+        if (i == 50) { // in a call
+            qprof::call call{vm, tail};
+            qprof::request nested{vm, "nested"};
+            serve(vm, 2);
+            qprof::call after{vm, inner}; // in the outer request
+        }
+        try {
+            serve(vm, i);
+        } catch (const std::runtime_error &) {
+        }
+    }
+    qprof::call after{vm, inner};
+}
+
 static void second_run()
 {
     qprof::vm vm{"-output=second.qprof"};
@@ -107,5 +139,6 @@ int main()
     nothing_asked_for();
     wrong_options();
     first_run();
+    requests();
     second_run();
 }

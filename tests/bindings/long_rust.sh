@@ -29,7 +29,15 @@ claims() {
     is "calls on another stack" "$(calls "$first" fiber calls)" 2
     is "calls of four threads" "$(calls "$first" shared calls)" 4000
     is "calls in the second run" "$(calls "$1/second.qprof" inner calls)" 1
-    for file in "$first" "$1/second.qprof"; do "$qprof" check "$file" >/dev/null; done
+    # of 50 even ones 10 panic and 10 call fail(); of 50 odd ones as many
+    requests=$1/requests.qprof
+    is "requests" "$("$qprof" requests --format=json "$requests" |
+        jq -c '[.endpoints[] | [.endpoint, .requests, .failed, .cut, .slowest_trace]] | sort')" \
+        '[["GET /even",50,20,0,"0af7651916cd43dd8448eb211c80319c"],["GET /odd",50,20,0,"0af7651916cd43dd8448eb211c80319c"]]'
+    is "calls below endpoints" "$("$qprof" report --endpoint="GET /*" --format=json "$requests" |
+        jq -c '[.methods[] | {(.name): .hits}] | add | [.outer, .inner, .panics]')" '[100,80,60]'
+    "$qprof" check --host "$requests" >/dev/null
+    for file in "$first" "$requests" "$1/second.qprof"; do "$qprof" check "$file" >/dev/null; done
     echo "$2: the promises hold"
 }
 

@@ -11,6 +11,7 @@ import _thread
 import qprof
 
 HAS_MONITORING = sys.version_info >= (3, 12)  # with which other profilers and debuggers do not matter
+HEADER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 TOOL = os.path.join(os.environ["QPROF_BIN"], "qprof")
 
 
@@ -143,6 +144,92 @@ class Calls(Recorded):
         figures = self.figures()
         self.assertEqual((figures["turn"]["calls"], figures["turn"]["resumes"]), (2, 7))
         self.assertEqual(figures["all_turns"]["calls"], 1)
+
+    def requests(self):
+        """[requests, failed, cut] of each endpoint, and calls below it."""
+        self.figures()
+        listed = json.loads(subprocess.check_output([TOOL, "requests", "--format=json", self.path]))["endpoints"]
+        below = {e["endpoint"]: {m["name"].rpartition(".")[2]: m["hits"] for m in
+                                 report(self.path, "--endpoint=" + e["endpoint"])["methods"]} for e in listed}
+        return {e["endpoint"]: [e["requests"], e["failed"], e["cut"]] for e in listed}, below, listed
+
+    def test_requests_are_counted_by_endpoint(self):
+        def serve(i):
+            with qprof.request("GET /odd" if i % 2 else "GET /even", HEADER) as request:
+                call_leaf(2)
+                if i % 5 == 0:
+                    raise_from(2)
+                if i % 5 == 1:
+                    request.fail()
+            leaf()
+
+        with qprof.profile(output=self.path, check_host=True):
+            for i in range(100):
+                try:
+                    serve(i)
+                except ValueError:
+                    pass
+        counts, below, listed = self.requests()
+        self.assertEqual(counts, {"GET /even": [50, 20, 0], "GET /odd": [50, 20, 0]})
+        for calls in below.values():
+            self.assertEqual((calls["call_leaf"], calls["leaf"], calls["raise_from"]), (50, 100, 30))
+        self.assertEqual(self.calls("leaf", "serve"), [280, 100])
+        self.assertEqual({e["slowest_trace"] for e in listed}, {HEADER[3:35]})
+
+    def test_requests_may_be_nested_and_in_threads(self):
+        @qprof.request("GET /inner")
+        def inner(n):
+            call_leaf(n)
+            return n
+
+        def outer():
+            with qprof.request("GET /outer"):
+                self.assertEqual(inner(3), 3)
+                leaf()
+
+        with qprof.profile(output=self.path, check_host=True):
+            outer()
+            threads = [threading.Thread(target=outer) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            with self.assertRaises(TypeError):
+                inner("x")
+        counts, below, _ = self.requests()
+        self.assertEqual(counts, {"GET /outer": [5, 0, 0], "GET /inner": [6, 1, 0]})
+        self.assertEqual((below["GET /outer"]["leaf"], below["GET /inner"]["leaf"]), (20, 15))
+
+    def test_a_request_in_no_recorded_call(self):
+        qprof.start(output=self.path, open_frames=False, check_host=True)
+        for _ in range(3):
+            with qprof.request("GET /first", "no header"):
+                call_leaf(2)
+            leaf()
+        qprof.stop()
+        counts, below, _ = self.requests()
+        self.assertEqual((counts, below["GET /first"]["leaf"]), ({"GET /first": [3, 0, 0]}, 6))
+
+    def test_a_request_that_awaits_is_cut(self):
+        async def serve():
+            with qprof.request("GET /slow"):
+                leaf()
+                await asyncio.sleep(0)
+                leaf()
+
+        with self.assertRaises(TypeError):
+            qprof.request("GET /slow")(serve)
+        with qprof.profile(output=self.path):
+            asyncio.run(serve())
+        listed = json.loads(subprocess.check_output([TOOL, "requests", "--format=json", self.path]))["endpoints"]
+        self.assertEqual([(e["requests"], e["failed"], e["cut"]) for e in listed], [(1, 0, 1)])
+
+    def test_requests_without_a_run(self):
+        with qprof.request("GET /"):
+            leaf()
+        with self.assertRaises(TypeError):
+            with qprof.request(None):
+                pass
 
     def test_open_frames_are_resumes_and_no_calls(self):
         def outer():

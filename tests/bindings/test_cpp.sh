@@ -39,6 +39,15 @@ for how in "c++ -std=c++17" "c++ -std=c++20 -O2" "clang++ -std=c++17 -O2"; do
     is "calls on another stack" "$(calls first.qprof in_fiber calls)" 2
     is "calls of four threads" "$(calls first.qprof shared calls)" 4000
     is "functions of that name" "$("$QPROF_BIN/qprof" report --format=json first.qprof | jq '[.methods[] | select(.name == "shared")] | length')" 1
+    # of 50 even ones 10 throw and 10 call fail(); of 50 odd ones as many; and one more that is nested
+    "$QPROF_BIN/qprof" requests --format=json requests.qprof >requests.json
+    is "requests" "$(jq -c '[.endpoints[] | [.endpoint, .requests, .failed, .cut]] | sort' requests.json)" \
+        '[["GET /even",51,20,0],["GET /odd",50,20,0],["nested",1,0,0]]'
+    is "its trace" "$(jq -r '[.endpoints[].slowest_trace // empty] | unique[]' requests.json)" 0af7651916cd43dd8448eb211c80319c
+    is "calls below endpoints" "$("$QPROF_BIN/qprof" report --endpoint="GET /*" --format=json requests.qprof |
+        jq -c '[.methods[] | {(.name): .hits}] | add | [.outer, .inner, .thrower]')" '[101,81,60]'
+    is "all calls of inner" "$(calls requests.qprof inner calls)" 83
+    "$QPROF_BIN/qprof" check --host requests.qprof >/dev/null
     is "calls in the second run" "$(calls second.qprof inner calls)" 1
     is "contexts" "$("$QPROF_BIN/qprof" cover report --format=json first.qprof | jq -c .contexts)" '["","named"]'
     [ ! -e unused.qprof ] || { echo "the options of a second VM of the run made a file"; exit 1; }

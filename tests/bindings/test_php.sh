@@ -49,6 +49,20 @@ is "calls until the end of the request" "$(figure second.qprof f calls)" 2
 is "the run ends with the request" "$(figure second.qprof Late::__destruct calls)" 1
 for file in *.qprof; do "$qprof" check "$file" >/dev/null; done
 
+# ---- requests
+recorded "$tests/php_requests.php"
+"$qprof" requests --format=json requests.qprof >requests.json
+is "requests" "$(jq -c '[.endpoints[] | [.endpoint, .requests, .failed, .cut]] | sort' requests.json)" \
+    '[["GET /even",50,10,0],["GET /first",1,0,0],["GET /inner",1,0,0],["GET /odd",50,10,0],["GET /outer",1,0,0],["exits",1,0,0],["fiber",5,1,0]]'
+is "their trace" "$(jq -r '[.endpoints[].slowest_trace // empty] | unique[]' requests.json)" 0af7651916cd43dd8448eb211c80319c
+below() { # ENDPOINT FUNCTION
+    "$qprof" report --endpoint="$1" --format=json requests.qprof | jq --arg name "$2" '[.methods[] | select(.name == $name) | .hits] | add'
+}
+# half of 100 requests, of which a fifth calls leaf() once
+is "calls below endpoints" "$(below 'GET /odd' leaf),$(below 'GET /odd' fail),$(below 'GET /outer' leaf),$(below fiber leaf)" 90,30,3,9
+is "all calls of leaf" "$(figure requests.qprof leaf calls)" $((1 + 1 + 180 + 3 + 9))
+"$qprof" check --host requests.qprof >/dev/null
+
 # ---- runs that the environment asks for
 echo '<?php function g() {} for ($i = 0; $i < 5; $i++) g(); fatal();' >ends.php
 QPROF=-output=ends.qprof recorded -d display_errors=0 ends.php && exit 1 || is "its status" $? 255

@@ -69,6 +69,25 @@ mkdir claims
     for file in *.qprof; do "$qprof" check "$file" >/dev/null; done
 )
 
+mkdir requests
+(
+    cd requests
+    ruby -W0 "$tests/ruby_requests.rb"
+    "$qprof" requests --format=json requests.qprof >requests.json
+    is "requests" "$(jq -c '[.endpoints[] | [.endpoint, .requests, .failed, .cut]] | sort' requests.json)" \
+        '[["GET /even",50,10,0],["GET /first",1,0,0],["GET /inner",1,0,0],["GET /odd",50,10,0],["GET /outer",1,0,0],["break",1,0,0],["fiber",5,1,1],["thread",40,0,0],["throw",1,0,0]]'
+    is "their trace" "$(jq -r '[.endpoints[].slowest_trace // empty] | unique[]' requests.json)" 0af7651916cd43dd8448eb211c80319c
+    below() { # ENDPOINT METHOD
+        "$qprof" report --endpoint="$1" --format=json requests.qprof |
+            jq --arg name "$2" '[.methods[] | select(.name == $name) | .hits] | add'
+    }
+    # half of 100 requests, of which a fifth calls leaf once
+    is "calls below endpoints" "$(below 'GET /odd' 'Object#leaf'),$(below 'GET /odd' 'Object#fail_at'),$(below 'GET /outer' 'Object#leaf'),$(below fiber 'Object#leaf')" 90,30,3,9
+    is "all calls of leaf" "$(calls requests.qprof 'Object#leaf')" $((1 + 1 + 180 + 3 + 9 + 40 + 1))
+    "$qprof" check --host requests.qprof >/dev/null
+    "$qprof" check requests.qprof >/dev/null
+)
+
 same_counts() { # NAME: both counters agree, and both runs of the program printed the same
     cmp "$1.out1" "$1.out2"
     "$qprof" report --format=json --limit=0 "$1.qprof" >"$1.report"

@@ -225,6 +225,38 @@ PHP_FUNCTION(qprof_context)
     RETURN_BOOL(qprof_context(name) == 0);
 }
 
+/* Does the exception end the program, or a fiber that is left? */
+static int is_exit(const zend_object *exception)
+{
+    return zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception);
+}
+
+PHP_FUNCTION(qprof_request)
+{
+    char *endpoint, *traceparent = NULL;
+    size_t n;
+    zend_fcall_info call;
+    zend_fcall_info_cache cache;
+    zval result;
+    ZEND_PARSE_PARAMETERS_START(3, -1)
+    Z_PARAM_STRING(endpoint, n)
+    Z_PARAM_STRING_OR_NULL(traceparent, n)
+    Z_PARAM_FUNC(call, cache)
+    Z_PARAM_VARIADIC_WITH_NAMED(call.params, call.param_count, call.named_params)
+    ZEND_PARSE_PARAMETERS_END();
+    int is_begun = recorder.is_on && recorder.has_calls;
+    if (is_begun)
+        qprof_enter_request(recorder.running->stack, endpoint, traceparent);
+    call.retval = &result;
+    if (zend_call_function(&call, &cache) == SUCCESS && Z_TYPE(result) != IS_UNDEF) {
+        if (Z_ISREF(result))
+            zend_unwrap_reference(&result);
+        ZVAL_COPY_VALUE(return_value, &result);
+    }
+    if (is_begun && recorder.is_on)
+        qprof_leave_request(recorder.running->stack, EG(exception) && !is_exit(EG(exception)));
+}
+
 PHP_FUNCTION(qprof_mark)
 {
     char *text;
@@ -252,17 +284,29 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(takes_text, 0, 1, IS_VOID, 0)
 ZEND_ARG_TYPE_INFO(0, text, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(takes_request, 0, 3, IS_MIXED, 0)
+ZEND_ARG_TYPE_INFO(0, endpoint, IS_STRING, 0)
+ZEND_ARG_TYPE_INFO(0, traceparent, IS_STRING, 1)
+ZEND_ARG_TYPE_INFO(0, function, IS_CALLABLE, 0)
+ZEND_ARG_VARIADIC_TYPE_INFO(0, arguments, IS_MIXED, 0)
+ZEND_END_ARG_INFO()
+
 #define FUNCTION(name, arguments)                                                              \
     {                                                                                          \
 #name, ZEND_FN(name), arguments, sizeof arguments / sizeof *arguments - 1, 0           \
     }
 
-static const zend_function_entry functions[] = {
-    FUNCTION(qprof_context, takes_name),  FUNCTION(qprof_mark, takes_text),
-    FUNCTION(qprof_pause, answers),       FUNCTION(qprof_recording, answers),
-    FUNCTION(qprof_resume, answers),      FUNCTION(qprof_running, answers),
-    FUNCTION(qprof_snapshot, takes_file), FUNCTION(qprof_start, takes_options),
-    FUNCTION(qprof_stop, does),           ZEND_FE_END};
+static const zend_function_entry functions[] = {FUNCTION(qprof_context, takes_name),
+                                                FUNCTION(qprof_mark, takes_text),
+                                                FUNCTION(qprof_pause, answers),
+                                                FUNCTION(qprof_recording, answers),
+                                                FUNCTION(qprof_request, takes_request),
+                                                FUNCTION(qprof_resume, answers),
+                                                FUNCTION(qprof_running, answers),
+                                                FUNCTION(qprof_snapshot, takes_file),
+                                                FUNCTION(qprof_start, takes_options),
+                                                FUNCTION(qprof_stop, does),
+                                                ZEND_FE_END};
 
 /* ---- the module -------------------------------------------------------------------------- */
 

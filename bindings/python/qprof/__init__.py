@@ -10,6 +10,7 @@ docs/options.md, as keywords: time="adaptive", memory_limit="1G". Guide: docs/py
 """
 import atexit
 import functools
+import inspect
 import os
 import sys
 import threading
@@ -131,6 +132,42 @@ class profile:
         @functools.wraps(function)
         def recorded(*arguments, **keywords):
             with self:
+                return function(*arguments, **keywords)
+        return recorded
+
+
+class request:
+    """A request of a server: with qprof.request("GET /users/:id", header): ..., or for each call of a function
+    @qprof.request("GET /users").
+
+    endpoint     the name of the route: what runs meanwhile is shown below it
+    traceparent  the header of W3C Trace Context; None or a wrong one: no ids
+    An exception counts it as failed; so does fail(). A request must not await: it is cut there.
+    """
+
+    def __init__(self, endpoint, traceparent=None):
+        self.endpoint = endpoint
+        self.traceparent = traceparent
+        self.has_failed = False
+
+    def fail(self):
+        """It is counted as failed, though no exception leaves it."""
+        self.has_failed = True
+
+    def __enter__(self):
+        _recorder.enter_request(self.endpoint, self.traceparent)
+        return self
+
+    def __exit__(self, error, *_):
+        _recorder.leave_request(self.has_failed or error is not None)
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            raise TypeError("qprof.request: a function that is suspended is no request")
+
+        @functools.wraps(function)
+        def recorded(*arguments, **keywords):
+            with request(self.endpoint, self.traceparent):
                 return function(*arguments, **keywords)
         return recorded
 

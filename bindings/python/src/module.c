@@ -140,6 +140,37 @@ static PyObject *context(PyObject *self, PyObject *arguments)
     return PyBool_FromLong(qprof_context(name) == 0);
 }
 
+/* The stack of this thread. @return NULL: its calls are not recorded */
+static qprof_stack *own_stack(void)
+{
+    watch *w = recorder.is_on ? calls_own_watch() : NULL;
+    return w ? &w->stack : NULL;
+}
+
+static PyObject *enter_request(PyObject *self, PyObject *arguments)
+{
+    const char *endpoint, *traceparent;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "sz", &endpoint, &traceparent))
+        return NULL;
+    qprof_stack *stack = own_stack();
+    if (stack)
+        qprof_enter_request(stack, endpoint, traceparent);
+    Py_RETURN_NONE;
+}
+
+static PyObject *leave_request(PyObject *self, PyObject *arguments)
+{
+    int has_failed;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "p", &has_failed))
+        return NULL;
+    qprof_stack *stack = own_stack();
+    if (stack)
+        qprof_leave_request(stack, has_failed);
+    Py_RETURN_NONE;
+}
+
 static PyObject *set_program(PyObject *self, PyObject *arguments)
 {
     const char *script, *host, *words[256];
@@ -299,6 +330,9 @@ static PyMethodDef functions[] = {
     {"resume", resume_run, METH_NOARGS, "Record again."},
     {"save", save, METH_VARARGS, "save(name): write a dataset and continue."},
     {"context", context, METH_VARARGS, "context(name): what runs now belongs to it."},
+    {"enter_request", enter_request, METH_VARARGS,
+     "enter_request(endpoint, traceparent): it belongs to this thread."},
+    {"leave_request", leave_request, METH_VARARGS, "leave_request(has_failed)."},
     {"set_program", set_program, METH_VARARGS, "set_program(script, arguments, host)."},
     {"configure", configure, METH_VARARGS, "configure(own_folder, on_conflict, is_covered)."},
     {"execute", execute, METH_VARARGS, "execute(code, globals): as exec()."},

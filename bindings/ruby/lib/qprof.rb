@@ -61,6 +61,22 @@ module Qprof
     # What runs from now on belongs to a context, for example a test; nil: to none.
     def context(name = nil) = Recorder.context(name&.to_s)
 
+    # Run a block as a request of a server: what it does is shown below the endpoint. Returns the block's value; an error
+    # counts the request as failed, and passes through. traceparent is the header of W3C Trace Context; a wrong one is
+    # ignored.
+    def request(endpoint, traceparent = nil)
+      has_failed = false
+      Recorder.enter_request(endpoint.to_s, traceparent&.to_s)
+      begin
+        yield
+      rescue Exception
+        has_failed = true
+        raise
+      ensure
+        Recorder.leave_request(has_failed)
+      end
+    end
+
     # Leave a marker, shown by qprof info.
     def mark(text) = Recorder.mark(text.to_s)
 

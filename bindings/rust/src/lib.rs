@@ -115,6 +115,25 @@ impl Vm {
         }
     }
 
+    /// A request of a server, until the guard is dropped: what runs meanwhile belongs to the endpoint. A panic that ends it
+    /// counts it as failed. `traceparent` is the header of W3C Trace Context; a wrong one is ignored.
+    pub fn request(&self, endpoint: &str, traceparent: Option<&str>) -> Request<'_> {
+        let (endpoint, traceparent) = (c_string(endpoint), traceparent.map(c_string));
+        // Safety: the machine is open, and the texts are copied.
+        let stack = unsafe {
+            let stack = raw::qprof_rs_running(self.vm);
+            let header = traceparent.as_ref().map_or(ptr::null(), |t| t.as_ptr());
+            raw::qprof_rs_enter_request(stack, endpoint.as_ptr(), header);
+            stack
+        };
+        Request {
+            stack,
+            has_failed: Cell::new(false),
+            was_panicking: std::thread::panicking(),
+            vm: PhantomData,
+        }
+    }
+
     fn enter(&self, id: raw::MethodId, is_resume: bool) -> Call<'_> {
         // Safety: the machine is open, and no other thread uses it.
         unsafe {
@@ -215,6 +234,30 @@ impl Drop for Call<'_> {
     fn drop(&mut self) {
         // Safety: as above. A call that is dropped out of order ends those above it.
         unsafe { raw::qprof_rs_leave(self.stack, self.token.get()) }
+    }
+}
+
+/// A request that is open. It ends where it is dropped.
+#[must_use = "the request ends at once"]
+pub struct Request<'vm> {
+    stack: *mut c_void,
+    has_failed: Cell<bool>,
+    was_panicking: bool,
+    vm: PhantomData<&'vm Vm>,
+}
+
+impl Request<'_> {
+    /// It is counted as failed, though no panic ends it.
+    pub fn fail(&self) {
+        self.has_failed.set(true);
+    }
+}
+
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        let has_failed = self.has_failed.get() || (std::thread::panicking() && !self.was_panicking);
+        // Safety: as for a call.
+        unsafe { raw::qprof_rs_leave_request(self.stack, c_int::from(has_failed)) }
     }
 }
 

@@ -22,6 +22,8 @@ extern "C" {
     pub fn qprof_rs_switch(vm: *mut c_void, to: *mut c_void) -> *mut c_void;
     pub fn qprof_rs_enter(vm: *mut c_void, function: MethodId, is_resume: c_int) -> Token;
     pub fn qprof_rs_leave(stack: *mut c_void, token: Token);
+    pub fn qprof_rs_enter_request(stack: *mut c_void, endpoint: *const c_char, traceparent: *const c_char);
+    pub fn qprof_rs_leave_request(stack: *mut c_void, has_failed: c_int);
     pub fn qprof_rs_tail(stack: *mut c_void, token: Token, function: MethodId) -> Token;
 
     pub fn qprof_define(

@@ -83,6 +83,28 @@ fn one_run_after_the_other() {
             thread.join().unwrap();
         }
     }
+    {
+        let vm = Vm::open(Some("-output=requests.qprof -check-host=yes")).unwrap();
+        let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| ()));
+        for i in 0..100 {
+            let served = catch_unwind(AssertUnwindSafe(|| {
+                let request = vm.request(if i % 2 == 1 { "GET /odd" } else { "GET /even" }, Some(header));
+                let _outer = vm.call(&outer);
+                if i % 5 == 0 {
+                    deep(&vm, &panics, 2);
+                }
+                if i % 5 == 1 {
+                    request.fail();
+                }
+                let _inner = vm.call(&inner);
+            }));
+            assert_eq!(served.is_err(), i % 5 == 0);
+        }
+        std::panic::set_hook(before);
+        let _after = vm.call(&inner);
+    }
     let vm = Vm::open(Some("-output=second.qprof")).unwrap();
     let _outer = vm.call(&outer);
     let _inner = vm.call(&inner);

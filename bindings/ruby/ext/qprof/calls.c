@@ -445,6 +445,22 @@ void calls_close_all(void)
     calls_forget_running();
 }
 
+/* ---- requests ---------------------------------------------------------------------------- */
+
+void calls_enter_request(const char *endpoint, const char *traceparent)
+{
+    fiber *f = recorder.is_on && recorder.has_calls ? running_now() : NULL;
+    if (f)
+        qprof_enter_request(&f->stack, endpoint, traceparent);
+}
+
+void calls_leave_request(int has_failed)
+{
+    fiber *f = recorder.is_on && recorder.has_calls ? running_now() : NULL;
+    if (f)
+        qprof_leave_request(&f->stack, has_failed);
+}
+
 /* ---- what it costs ----------------------------------------------------------------------- */
 
 enum { MEASURED_CALLS = 500 };

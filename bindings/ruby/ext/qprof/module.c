@@ -123,6 +123,21 @@ static VALUE context(VALUE self, VALUE name)
     return answer(qprof_context(text) == 0);
 }
 
+static VALUE enter_request(VALUE self, VALUE endpoint, VALUE traceparent)
+{
+    const char *name = StringValueCStr(endpoint), *header = text_or_null(&traceparent);
+    (void)self;
+    calls_enter_request(name, header);
+    return Qnil;
+}
+
+static VALUE leave_request(VALUE self, VALUE has_failed)
+{
+    (void)self;
+    calls_leave_request(RTEST(has_failed));
+    return Qnil;
+}
+
 static VALUE mark(VALUE self, VALUE text)
 {
     const char *note = StringValueCStr(text);
@@ -191,6 +206,8 @@ RUBY_FUNC_EXPORTED void Init_recorder(void)
     rb_define_singleton_method(module, "resume", resume_run, 0);
     rb_define_singleton_method(module, "snapshot", snapshot, 1);
     rb_define_singleton_method(module, "context", context, 1);
+    rb_define_singleton_method(module, "enter_request", enter_request, 2);
+    rb_define_singleton_method(module, "leave_request", leave_request, 1);
     rb_define_singleton_method(module, "mark", mark, 1);
     rb_define_singleton_method(module, "set_program", set_program, 3);
     rb_define_singleton_method(module, "option", option, 1);

@@ -108,6 +108,9 @@ void calls_open_frames(VALUE labels);
 void calls_open_main(const char *file);
 /** End what is open in this fiber. */
 void calls_close_all(void);
+/** A request begins in the method that runs, and ends there. */
+void calls_enter_request(const char *endpoint, const char *traceparent);
+void calls_leave_request(int has_failed);
 /** The next event asks which fiber runs. */
 void calls_forget_running(void);
 void calls_measure(VALUE cost);
