@@ -175,6 +175,39 @@ static void calls_have_their_names_and_their_window(void **state)
     }
 }
 
+static void add_to_slices(void *slicer, const qp_trace_run *run)
+{
+    qp_slices_put(slicer, run);
+}
+
+static void slices_are_the_same_if_the_trace_is_played_for_something_else(void **state)
+{
+    track_places places;
+    qp_slices alone, beside;
+    qp_spans x;
+    (void)state;
+    write_file(ROUNDS, &places);
+    qp_trace *t = open_file();
+    assert_true(qp_slices_play(&alone, t, 0, 7000000));
+    assert_true(alone.rows.n > 1000);
+    qp_trace_close(t);
+
+    t = open_file();
+    qp_trace_spans(t, &x, &(qp_span_sink){0});
+    x.watch = add_to_slices;
+    x.watcher = qp_slices_begin(&beside, t, 0, 7000000);
+    assert_true(qp_trace_play(t, &x, NULL, NULL));
+    assert_true(qp_slices_end(x.watcher));
+    assert_int_equal(beside.width, alone.width);
+    assert_int_equal(beside.rows.n, alone.rows.n);
+    assert_memory_equal(beside.rows.items, alone.rows.items,
+                        alone.rows.n * sizeof(qp_slice_row));
+    qp_spans_fini(&x);
+    qp_trace_close(t);
+    qp_slices_fini(&alone);
+    qp_slices_fini(&beside);
+}
+
 static void a_short_file_needs_no_thread(void **state)
 {
     track_places places;
@@ -191,6 +224,7 @@ int main(void)
         cmocka_unit_test(what_is_read_ahead_is_what_is_read_when_asked_for),
         cmocka_unit_test(who_stops_early_knows_of_no_later_loss),
         cmocka_unit_test(calls_have_their_names_and_their_window),
+        cmocka_unit_test(slices_are_the_same_if_the_trace_is_played_for_something_else),
         cmocka_unit_test(a_short_file_needs_no_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

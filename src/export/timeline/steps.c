@@ -67,12 +67,19 @@ bool qp_steps_of_profile(const qp_model *m, const qp_export_options *o, qp_out *
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
+static void add_to_slices(void *slicer, const qp_trace_run *run)
+{
+    qp_slices_put(slicer, run);
+}
+
 bool qp_trace_export_play(qp_trace_export *x, const qp_span_sink *sink)
 {
     qp_spans spans;
     const qp_span_sink chosen = x->choose ? x->choose(x->to, sink) : *sink;
     qp_trace_spans(x->trace, &spans, &chosen);
     spans.counts_from_call = false;
+    spans.watch = x->slicer ? add_to_slices : NULL;
+    spans.watcher = x->slicer;
     bool is_played = qp_trace_play(x->trace, &spans, x->window, x->progress);
     x->counts = spans.counts;
     x->end_raw = qp_trace_end_raw(x->trace, &spans, x->window);

@@ -85,6 +85,7 @@ typedef struct qp_trace_export {
     /* A sink for the threads that are shown; NULL: all of them. */
     qp_span_sink (*choose)(void *to, const qp_span_sink *inner);
     void *to;
+    qp_slicer *slicer; /* that receives the records as well; NULL: none */
     /* results */
     qp_span_counts counts;
     uint64_t end_raw;

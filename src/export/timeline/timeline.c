@@ -1,8 +1,8 @@
 /* timeline.c: the timeline of a raw trace: its calls as items, with the methods and threads of a
  * model.
  *
- * The trace is played each time items are asked for: only names are kept. One that does not tell at its
- * beginning where it ends is played once more, for that. */
+ * The trace is played each time items are asked for: only names are kept, and of a long one the sums by slices, which
+ * will be asked for next. One that does not tell at its beginning where it ends is played once more, for that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +20,13 @@ typedef struct {
     uint32_t *methods; /* number in the trace -> index in the model; 0: none */
     size_t n_methods;
     qp_buf threads; /* the same of threads: uint32_t, 0: none; UNKNOWN until one has an item */
+    qp_timeline_slices slices; /* made with the items; rows NULL: not made */
 } source;
 
 enum { UNKNOWN = UINT32_MAX };
+
+/* Bytes of a trace that may have more calls than are drawn, so that slices will be asked for. */
+enum { LONG_BYTES = 4 * QP_TIMELINE_CALLS };
 
 /* Open the trace. A program that was killed left its last records in the profile. */
 static qp_trace *open_trace(const source *s, qp_error *error)
@@ -131,22 +135,6 @@ static void hand(void *to, const qp_step *s)
         p->is_done = !p->take(p->to, &item);
 }
 
-static bool each(void *from, qp_timeline_take *take, void *to, qp_timeline_limit *limit)
-{
-    source *s = from;
-    qp_error error;
-    qp_trace_export x = {.trace = open_trace(s, &error)};
-    if (!x.trace)
-        return false;
-    player p = {.s = s, .names = qp_trace_names(x.trace), .take = take, .to = to};
-    qp_steps steps = qp_steps_of_trace(&x);
-    steps.limit = limit;
-    bool is_good = steps.play(&steps, hand, &p) && !p.is_done && !s->threads.failed;
-    s->t->n_lost = x.counts.n_lost;
-    qp_trace_close(x.trace);
-    return is_good;
-}
-
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 static int compare_rows(const void *a, const void *b)
@@ -178,11 +166,45 @@ static bool take_rows(source *from, const qp_names *names, const qp_slices *s,
     return out->rows != NULL;
 }
 
+/* ---- playing --------------------------------------------------------------------------------- */
+
+/* The slices of what was played into them. */
+static void end_slices(source *s, qp_trace *trace, qp_slicer *x, qp_slices *slices)
+{
+    if (x && qp_slices_end(x) && !take_rows(s, qp_trace_names(trace), slices, &s->slices))
+        s->slices = (qp_timeline_slices){0};
+    qp_slices_fini(slices);
+}
+
+static bool each(void *from, qp_timeline_take *take, void *to, qp_timeline_limit *limit)
+{
+    source *s = from;
+    qp_error error;
+    qp_slices slices = {0};
+    qp_trace_export x = {.trace = open_trace(s, &error)};
+    if (!x.trace)
+        return false;
+    if (limit && !s->slices.rows && qp_trace_about(x.trace)->n_bytes >= LONG_BYTES)
+        x.slicer = qp_slices_begin(&slices, x.trace, s->t->begin, s->t->end);
+    player p = {.s = s, .names = qp_trace_names(x.trace), .take = take, .to = to};
+    qp_steps steps = qp_steps_of_trace(&x);
+    steps.limit = limit;
+    bool is_good = steps.play(&steps, hand, &p) && !p.is_done && !s->threads.failed;
+    s->t->n_lost = x.counts.n_lost;
+    end_slices(s, x.trace, x.slicer, &slices);
+    qp_trace_close(x.trace);
+    return is_good;
+}
+
 static bool slice(void *from, qp_timeline_slices *out)
 {
     source *s = from;
     qp_error error;
     qp_slices slices;
+    *out = s->slices;
+    s->slices.rows = NULL;
+    if (out->rows)
+        return true;
     qp_trace *trace = open_trace(s, &error);
     if (!trace)
         return false;
@@ -200,6 +222,7 @@ static void close_source(source *s)
     qp_trace_close(s->names);
     qp_free(s->methods);
     qp_free(s->threads.items);
+    qp_free(s->slices.rows);
     qp_free(s);
 }
 

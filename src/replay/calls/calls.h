@@ -120,6 +120,9 @@ typedef struct {
     qp_span_counts counts;
     bool is_muted; /* the sink receives nothing; see qp_spans_cut() */
     bool failed;   /* no memory */
+    /* Who looks at the records as well, before the spans do; NULL: no one. */
+    void (*watch)(void *watcher, const qp_trace_run *run);
+    void *watcher;
     qp_span_slot slots[QP_SPAN_SLOTS];
 } qp_spans;
 
@@ -318,6 +321,14 @@ typedef struct {
  * @return !s->failed; qp_slices_fini() is due in either case */
 bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end);
 void qp_slices_fini(qp_slices *s);
+
+/* The same of a trace that is played for something else: give all its runs to qp_slices_put(). */
+typedef struct qp_slicer qp_slicer;
+/* @return NULL: no memory; else qp_slices_end() is due */
+qp_slicer *qp_slices_begin(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end);
+void qp_slices_put(qp_slicer *x, const qp_trace_run *run);
+/* @return !s->failed */
+bool qp_slices_end(qp_slicer *x);
 
 /* ---- slow -----------------------------------------------------------------------------------
  *

@@ -19,8 +19,11 @@ typedef struct {
     uint32_t n_edges, row;
 } current;
 
-typedef struct {
+typedef struct qp_slicer {
     qp_slices *s;
+    qp_trace *t;
+    qp_spans spans;
+    uint64_t edge;    /* raw ticks of the end of the current slice */
     qp_buf threads;   /* by index of the thread: qp_buf of `current`, by slot of the method */
     uint32_t n_edges; /* slices that ended, and 1 */
     uint32_t slice;
@@ -130,63 +133,85 @@ static uint64_t round_width(uint64_t least)
     }
 }
 
-static uint64_t edge_of(const slicer *x, const qp_trace_info *info)
+static void find_edge(slicer *x)
 {
-    return qp_trace_raw(info, (x->slice + 1ull) * x->s->width);
+    x->edge = qp_trace_raw(qp_trace_about(x->t), (x->slice + 1ull) * x->s->width);
 }
 
 /* The current slice has ended. */
-static void pass_edge(slicer *x, qp_spans *spans, uint64_t edge)
+static void pass_edge(slicer *x)
 {
-    qp_spans_slice(spans, edge);
+    qp_spans_slice(&x->spans, x->edge);
     x->n_edges++;
     x->slice++;
-    if (x->s->rows.n <= x->n_most || x->slice < 2 || x->s->width > UINT64_MAX / 4)
-        return;
-    halve(x);
-    if (x->s->rows.n > x->n_most / 2) /* few were alike */
-        x->n_most *= 2;
+    if (x->s->rows.n > x->n_most && x->slice >= 2 && x->s->width <= UINT64_MAX / 4) {
+        halve(x);
+        if (x->s->rows.n > x->n_most / 2) /* few were alike */
+            x->n_most *= 2;
+    }
+    find_edge(x);
+}
+
+qp_slicer *qp_slices_begin(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end)
+{
+    *s = (qp_slices){.rows = QP_BUF(qp_slice_row),
+                     .width = round_width((end > begin ? end - begin : 1) / SLICES_FIRST + 1)};
+    slicer *x = qp_alloc(1, sizeof *x);
+    s->failed = !x;
+    if (!x)
+        return NULL;
+    *x = (slicer){.s = s,
+                  .t = t,
+                  .threads = QP_BUF(qp_buf),
+                  .n_edges = 1,
+                  .slice = (uint32_t)(begin / s->width),
+                  .n_most = ROWS_MOST};
+    qp_trace_spans(t, &x->spans, &(qp_span_sink){x, enter, leave, NULL});
+    find_edge(x);
+    return x;
+}
+
+void qp_slices_put(qp_slicer *x, const qp_trace_run *run)
+{
+    for (size_t at = 0; at < run->n && !x->spans.failed && !x->s->failed;) {
+        size_t n = qp_trace_count_before(run->records + at, run->n - at, x->edge);
+        if (n)
+            qp_spans_put(&x->spans, run->os_thread, run->records + at, n);
+        at += n;
+        if (at < run->n)
+            pass_edge(x);
+    }
+}
+
+bool qp_slices_end(qp_slicer *x)
+{
+    qp_slices *s = x->s;
+    bool has_end = qp_trace_about(x->t)->end_raw;
+    uint64_t end_raw = has_end ? qp_trace_end_raw(x->t, &x->spans, NULL) : 0;
+    while (end_raw > x->edge && !x->spans.failed && !s->failed)
+        pass_edge(x);
+    qp_spans_end(&x->spans, end_raw);
+    join_rows(s);
+    s->failed |= x->spans.failed || qp_trace_failed(x->t) || s->rows.failed;
+    for (size_t i = 0; i < x->threads.n; i++)
+        qp_free(((qp_buf *)x->threads.items)[i].items);
+    qp_free(x->threads.items);
+    qp_spans_fini(&x->spans);
+    qp_free(x);
+    return !s->failed;
 }
 
 bool qp_slices_play(qp_slices *s, qp_trace *t, uint64_t begin, uint64_t end)
 {
-    const qp_trace_info *info = qp_trace_about(t);
-    qp_spans spans;
     qp_trace_run run;
-    *s = (qp_slices){.rows = QP_BUF(qp_slice_row),
-                     .width = round_width((end > begin ? end - begin : 1) / SLICES_FIRST + 1)};
-    slicer x = {.s = s,
-                .threads = QP_BUF(qp_buf),
-                .n_edges = 1,
-                .slice = (uint32_t)(begin / s->width),
-                .n_most = ROWS_MOST};
-    qp_trace_spans(t, &spans, &(qp_span_sink){&x, enter, leave, NULL});
-    uint64_t edge = edge_of(&x, info);
+    qp_slicer *x = qp_slices_begin(s, t, begin, end);
+    if (!x)
+        return false;
     qp_trace_ahead_begin(t);
-    while (!spans.failed && !s->failed && qp_trace_next(t, &run)) {
-        for (size_t at = 0; at < run.n;) {
-            size_t n = qp_trace_count_before(run.records + at, run.n - at, edge);
-            if (n)
-                qp_spans_put(&spans, run.os_thread, run.records + at, n);
-            at += n;
-            if (at == run.n)
-                break;
-            pass_edge(&x, &spans, edge);
-            edge = edge_of(&x, info);
-        }
-    }
+    while (!x->spans.failed && !s->failed && qp_trace_next(t, &run))
+        qp_slices_put(x, &run);
     qp_trace_ahead_end(t);
-    uint64_t end_raw = info->end_raw ? qp_trace_end_raw(t, &spans, NULL) : 0;
-    for (; end_raw > edge; edge = edge_of(&x, info))
-        pass_edge(&x, &spans, edge);
-    qp_spans_end(&spans, end_raw);
-    join_rows(s);
-    s->failed |= spans.failed || qp_trace_failed(t) || s->rows.failed;
-    for (size_t i = 0; i < x.threads.n; i++)
-        qp_free(((qp_buf *)x.threads.items)[i].items);
-    qp_free(x.threads.items);
-    qp_spans_fini(&spans);
-    return !s->failed;
+    return qp_slices_end(x);
 }
 
 void qp_slices_fini(qp_slices *s)

@@ -677,6 +677,8 @@ void qp_spans_fini(qp_spans *x)
 static bool put_run(qp_spans *x, const qp_trace_run *run, const qp_trace_window *w)
 {
     size_t first = x->is_muted ? qp_trace_count_before(run->records, run->n, w->from) : 0;
+    if (x->watch)
+        x->watch(x->watcher, run);
     if (first)
         qp_spans_put(x, run->os_thread, run->records, first);
     if (first == run->n)
