@@ -281,6 +281,30 @@ static void a_callback_cannot_end_the_run_it_is_part_of(void **state) /* 2.2, 2.
     assert_flat(p, "UnnamedFunction55", 1, 0, 0);
 }
 
+static void ask_again_and_end(qprof_MethodID id)
+{
+    n_asked++;
+    if (id != 0x55)
+        return;
+    qprof_record_fn_entry(0x56, 901);
+    qprof_record_fn_exit(900);
+    qprof_shutdown();
+}
+
+static void a_callback_is_one_after_another_inside_it_has_returned(void **state) /* 2.4 */
+{
+    play_ctx *p = *state;
+    begin_with(ask_again_and_end);
+    play(p, "main( 1");
+    qprof_record_fn_entry(0x55, 900);
+    assert_int_equal(n_asked, 2);
+    assert_int_equal(qprof_is_running(), 1);
+    qprof_record_fn_exit(100);
+    play(p, ")");
+    play_end(p);
+    assert_flat(p, "main", 1, 1, 1);
+}
+
 static void fork_inside(qprof_MethodID id)
 {
     (void)id;
@@ -349,6 +373,7 @@ int main(void)
         PLAY_TEST(callbacks_inside_callbacks_end),
         PLAY_TEST(a_callback_may_register_other_methods),
         PLAY_TEST(a_callback_cannot_end_the_run_it_is_part_of),
+        PLAY_TEST(a_callback_is_one_after_another_inside_it_has_returned),
         PLAY_TEST(a_callback_may_fork),
         PLAY_TEST(a_callback_may_end_its_thread),
     };

@@ -1,4 +1,5 @@
 /* test_requests.c: requests of endpoints: what is below them, and how many ended in which way. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,9 @@
 #include <unistd.h>
 
 #include "model/figures/figures.h"
+#include "record/run/run.h"
 #include "unit/files.h"
+#include "unit/trg.h"
 #include "unit/vm.h"
 
 static const unsigned char trace_a[16] = {0xA0, 1, 2, 3}, span_a[8] = {0xA1},
@@ -608,6 +611,149 @@ static void a_forked_child_counts_its_own(void **state)
     unlink(path);
 }
 
+/* ---- frames ------------------------------------------------------------------------------ */
+
+/* The endpoint's frame has the stack id of its caller: an exit to it, also one in line, means that the host is in the
+ * function that began the request. */
+static void an_exit_in_line_to_the_caller_ends_no_request(void **state)
+{
+    play_ctx *p = play_start(state, "-time=none");
+    qprof_MethodID main_id = play_method(p, "main"), f = play_method(p, "f");
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    qprof_entry(th, main_id, 1);
+    begin("a");
+    qprof_exit(th, 1); /* an error was caught in main, which was on top */
+    qprof_entry(th, f, 2);
+    qprof_exit(th, 1);
+    qprof_exit(th, 1);
+    qprof_request_end(0);
+    qprof_exit(th, 0);
+    assert_int_equal(qprof_diagnostic("request_unbegun"), 0);
+    play_end(p);
+    assert_path(p, "main>a>f", 1, 0);
+    assert_requests(p->m, "a", 1, 0, 0);
+}
+
+/* The outermost one has no caller: exits of the whole stack do not end it. */
+static void an_exit_in_line_of_all_frames_ends_no_request(void **state)
+{
+    play_ctx *p = play_start(state, "-time=none");
+    qprof_MethodID f = play_method(p, "f");
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    begin("a");
+    for (int i = 0; i < 2; i++) {
+        qprof_entry(th, f, 2);
+        qprof_exit(th, 0);
+        qprof_exit(th, 0);
+    }
+    qprof_request_end(0);
+    assert_int_equal(qprof_diagnostic("request_unbegun"), 0);
+    play_end(p);
+    assert_path(p, "a>f", 2, 0);
+    assert_requests(p->m, "a", 1, 0, 0);
+}
+
+/* The host counts its own calls, not the requests among them. */
+static void the_depth_that_the_host_states_is_without_requests(void **state)
+{
+    for (int with_tokens = 0; with_tokens < 2; with_tokens++) {
+        unlink("run.qprof");
+        play_ctx *p = play_start(state, "-time=none");
+        qprof_MethodID f = play_method(p, "f");
+        qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+        const qp_finding *wrong = &qp_recorder_head()->findings[QP_HOST_wrong_depth];
+        qprof_token t = with_tokens ? qprof_token_enter(th, QPROF_NO_TOKEN, f) : 0;
+        if (!with_tokens)
+            qprof_entry(th, f, 1);
+        begin("a");
+        begin("b");
+        t = with_tokens ? qprof_token_enter(th, qprof_token_top(th), f) : t;
+        if (!with_tokens)
+            qprof_entry(th, f, 2);
+        begin("c");
+        qprof_check_depth(2);
+        qprof_check_depth_of(th, 2);
+        assert_int_equal(wrong->count, 0);
+        qprof_check_depth(5);
+        qprof_check_depth_of(th, 6);
+        assert_int_equal(wrong->count, 2); /* with what was found first */
+        assert_int_equal(wrong->wanted, 5);
+        assert_int_equal(wrong->found, 2);
+        play_end(p);
+        p->n_methods = 0;
+    }
+}
+
+/* What a request ends, it ends at once: triggers on changes of a status need no further event. */
+static void the_end_of_a_request_is_followed_by_its_events(void **state)
+{
+    play_ctx *p = play_start(state, "");
+    assert_int_equal(qprof_config_line("trigger quiet off : quiet"), 0);
+    qprof_TrgID status = trg_must((trg){.event = QPROF_EV_STATUS});
+    assert_int_equal(qprof_trg_on(), 0);
+    play(p, "main(");
+    begin("a");
+    play(p, "quiet(");
+    assert_hits(status, 1);
+    qprof_request_end(0); /* and what it has called */
+    assert_hits(status, 2);
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+enum { VT = 5 };
+
+static void *enter_elsewhere(void *method)
+{
+    qprof_record_fn_entry_vt((uintptr_t)method, 20, VT);
+    qprof_record_fn_exit_vt(10, VT);
+    return NULL;
+}
+
+static void *end_elsewhere(void *unused)
+{
+    (void)unused;
+    qprof_request_end_vt(0, VT);
+    return NULL;
+}
+
+static void do_elsewhere(void *(*what)(void *), uintptr_t argument)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, what, (void *)argument), 0);
+    pthread_join(thread, NULL);
+}
+
+/* A virtual thread is not held by the OS thread that began or ended its last request. */
+static void another_os_thread_may_go_on_with_a_request(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-time=none");
+    uintptr_t f = play_method(p, "f");
+    qprof_record_fn_entry_vt(play_method(p, "main"), 10, VT);
+    qprof_request_begin_vt("a", NULL, NULL, VT);
+    do_elsewhere(enter_elsewhere, f);
+    do_elsewhere(end_elsewhere, 0);
+    qprof_request_begin_vt("b", NULL, NULL, VT);
+    qprof_request_end_vt(1, VT);
+    do_elsewhere(enter_elsewhere, f);
+    qprof_request_begin_vt("c", NULL, NULL, VT);
+    begin("d"); /* of the virtual thread that was named last */
+    do_elsewhere(enter_elsewhere, f);
+    qprof_request_begin_vt("e", NULL, NULL, VT);
+    qprof_request_end(0);
+    do_elsewhere(enter_elsewhere, f);
+    assert_int_equal(qprof_diagnostic("vt_conflict"), 0);
+    play_end(p);
+    assert_path(p, "main>a>f", 1, 0);
+    assert_path(p, "main>f", 1, 0);
+    assert_path(p, "main>c>d>f", 2, 0);
+    assert_requests(p->m, "a", 1, 0, 0);
+    assert_requests(p->m, "b", 1, 1, 0);
+    assert_requests(p->m, "d", 1, 0, 1);
+    assert_requests(p->m, "e", 1, 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -629,6 +775,11 @@ int main(void)
         PLAY_TEST(sums_are_the_same_in_any_order),
         PLAY_TEST(a_killed_process_leaves_its_requests),
         PLAY_TEST(a_forked_child_counts_its_own),
+        PLAY_TEST(an_exit_in_line_to_the_caller_ends_no_request),
+        PLAY_TEST(an_exit_in_line_of_all_frames_ends_no_request),
+        PLAY_TEST(the_depth_that_the_host_states_is_without_requests),
+        PLAY_TEST(the_end_of_a_request_is_followed_by_its_events),
+        PLAY_TEST(another_os_thread_may_go_on_with_a_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,6 +237,56 @@ static void a_destroyed_thread_ends_its_calls(void **state)
     }
 }
 
+/* A thread that begins on the row of an ended one is as any other: a( b( c( and an error that a catches, then b(. */
+static void a_thread_on_a_used_row_has_its_tokens(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-time=none -thread-rows=1");
+    qprof_MethodID a = play_method(p, "a"), b = play_method(p, "b"), c = play_method(p, "c");
+    for (VthreadID vt = 1; vt <= 3; vt++) {
+        qprof_thread *th = qprof_thread_handle_vt(vt, QPROF_INLINE_VERSION);
+        qprof_thread_mount(th);
+        if (vt > 1) /* its events are in line from the first one on */
+            assert_int_equal(th->pulse->top & QPROF_TOP_TOKEN, QPROF_TOP_TOKEN);
+        qprof_token ta = qprof_token_enter(th, qprof_token_top(th), a);
+        qprof_token_enter(th, qprof_token_enter(th, ta, b), c);
+        qprof_token_unwind(th, ta);
+        assert_true(qprof_token_top(th) == ta);
+        qprof_token_leave(th, qprof_token_enter(th, ta, b));
+        qprof_token_leave(th, ta);
+        qprof_thread_destroy_vt(vt);
+    }
+    assert_int_equal(qprof_diagnostic("exit_unknown_id"), 0);
+    play_end(p);
+    assert_path(p, "a", 3, 0);
+    assert_path(p, "a>b", 6, 0);
+    assert_path(p, "a>b>c", 3, 0);
+}
+
+/* Frames are made where something looks at them, and only for as long. */
+static void frames_are_given_up_when_tokens_suffice(void **state)
+{
+    host h = begin(state, "-time=none -unknown-exit=ignore", 1);
+    for (int i = 0; i < 3; i++) {
+        qprof_token a = qprof_token_enter(h.th, h.base, h.ids[0]);
+        qprof_token again = qprof_token_enter(h.th, a, h.ids[0]);
+        qprof_exit(h.th, 77); /* of no frame */
+        assert_int_equal(h.th->pulse->top & QPROF_TOP_TOKEN, 0);
+        qprof_token_leave(h.th, again);
+        assert_int_equal(h.th->pulse->top & QPROF_TOP_TOKEN, QPROF_TOP_TOKEN);
+        qprof_entry(h.th, h.ids[2], 77);
+        assert_int_equal(h.th->pulse->top & QPROF_TOP_TOKEN, 0);
+        qprof_token_unwind(h.th, a);
+        qprof_token b = qprof_token_enter(h.th, a, h.ids[1]);
+        assert_int_equal(h.th->pulse->top & QPROF_TOP_TOKEN, QPROF_TOP_TOKEN);
+        qprof_token_leave(h.th, b);
+        qprof_token_leave(h.th, a);
+    }
+    play_end(h.p);
+    assert_path(h.p, "a>b", 3, 0);
+    assert_path(h.p, "a>c", 3, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +294,8 @@ int main(void)
         PLAY_TEST(tokens_of_an_earlier_run_are_harmless),
         PLAY_TEST(tokens_and_stack_ids_mix),
         PLAY_TEST(a_destroyed_thread_ends_its_calls),
+        PLAY_TEST(a_thread_on_a_used_row_has_its_tokens),
+        PLAY_TEST(frames_are_given_up_when_tokens_suffice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

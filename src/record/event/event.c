@@ -264,9 +264,7 @@ static void count_call(qprof_thread *th, qprof_frame *f)
     qp_node_more *more = is_folded ? NULL : qp_tree_more(th, qp_frame_path(f));
     if (more)
         qp_bump(is_hit ? &more->n_resumes : &more->n_skips, 1);
-    else if (is_hit)
-        return; /* counted as a call */
-    else
+    else if (!is_hit) /* else it is counted as a call */
         qp_bump(&qp_record_of(th)->n_overflowed, 1);
 }
 

@@ -86,6 +86,17 @@ static qp_cell new_chunk(qprof_thread *th, uint32_t n_cells, qp_reserve room)
                            room);
 }
 
+/* Only the root frame is left. */
+static qprof_frame *use_first_chunk(qprof_thread *th)
+{
+    qp_cell chunk = qp_record_of(th)->chunk;
+    while (chunk_at(th, chunk)->prev)
+        chunk = chunk_at(th, chunk)->prev;
+    qp_own_of(th)->flagged = 0;
+    use_chunk(th, chunk);
+    return qp_stack_floor(th);
+}
+
 qprof_frame *qp_stack_first(qprof_thread *th)
 {
     qp_thread_record *r = qp_record_of(th);
@@ -96,12 +107,8 @@ qprof_frame *qp_stack_first(qprof_thread *th)
                              QP_RESERVE_RESERVED);
     if (!r->root || !r->chunk)
         return NULL;
-    qp_own_of(th)->flagged = 0; /* the row may be a used one */
-    qp_own_of(th)->has_token = false;
-    while (chunk_at(th, r->chunk)->prev)
-        r->chunk = chunk_at(th, r->chunk)->prev;
-    use_chunk(th, r->chunk);
-    qprof_frame *root = qp_stack_floor(th);
+    qp_own_of(th)->has_token = false; /* the row may be a used one */
+    qprof_frame *root = use_first_chunk(th);
     qp_store(&root->node, (uint64_t)r->root << 6); /* others look whether a call is open */
     root->flags = 0;
     return root;
@@ -116,8 +123,7 @@ static qprof_frame *move_stack(qprof_thread *th, const qp_extent *e, uint32_t n_
         return NULL;
     memcpy(slot_at(th, to, 0), slot_at(th, from, 0), (size_t)n_used * sizeof(qprof_frame));
     chunk_at(th, to)->moved_from = from;
-    qp_own_of(th)->flagged = 0;
-    use_chunk(th, to);
+    qp_record_of(th)->chunk = to;
     qp_stack_relink(th, slot_at(th, to, n_used - 1));
     return slot_at(th, to, n_used);
 }
@@ -226,17 +232,6 @@ void qp_stack_flag_all(qprof_thread *th, qprof_frame *top, uint32_t flags)
 }
 
 /* ---- tokens ------------------------------------------------------------------------------ */
-
-/* Only the root frame is left. */
-static qprof_frame *use_first_chunk(qprof_thread *th)
-{
-    qp_cell chunk = qp_record_of(th)->chunk;
-    while (chunk_at(th, chunk)->prev)
-        chunk = chunk_at(th, chunk)->prev;
-    qp_own_of(th)->flagged = 0;
-    use_chunk(th, chunk);
-    return qp_stack_floor(th);
-}
 
 qprof_frame *qp_stack_unfold(qprof_thread *th, qprof_frame *top)
 {

@@ -14,7 +14,7 @@ FILES += [f"src/record/event/{name}.c" for name in
           "actions event exit fast life memory mount park request request_open token".split()]
 FILES += ["src/record/tree/stack.c", "src/record/tree/tree.c"]
 # Those that see most changes come first; what has noticed a change of a file is tried first at the next change of it.
-TESTS = """qii_stack qii_time tokens embed qii_threads qii_blocks qii_data qii_life qii_methods requests memory park
+TESTS = """qii_stack stack qii_time tokens embed qii_threads qii_blocks qii_data qii_life qii_methods requests memory park
 triggers_areas triggers_lines triggers_names triggers_calls callees deep creators contexts clock_reads trace pairs
 charge cost events_list events_chain events_act events_check embed_stacks triggers_counters triggers_harm
 events_config events_random wide pc pc_waiting reentrancy transparency process fork memory limits threads apart
