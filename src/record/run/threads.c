@@ -406,6 +406,7 @@ void qp_os_thread_renew(void)
     qp_store(&qp_here.slot->current, (qprof_thread *)NULL);
     qp_store(&qp_here.slot->n_critical, 0);
     qp_here.slot->values = 0; /* they lay in the previous run */
+    qp_here.lane->after = 0;
     qp_store(&qp_here.slot->system_id, qp_here.system_id);
     qp_publish(&qp_here.slot->state, QP_OS_THREAD_ALIVE);
     qp_on_os_thread_begin(qp_here.slot);

@@ -104,7 +104,7 @@ def explained(counts):
             text = open(name).read().splitlines() if os.path.exists(name) else []
             found = {n for n, line in enumerate(text, 1) if line.strip() == what}
         if not found:
-            print(f"{REASONS}:{number}: there is no such line: {name}: {what}")
+            print(f"{REASONS}:{number}: the source has no such line: {name}: {what}")
             wrong += 1
         elif all(counts.lines[name].get(n, 1) for n in found):
             print(f"{REASONS}:{number}: it was run: {name}: {what}")
