@@ -1,7 +1,8 @@
 -- Programs of different kinds, for overhead.py: overhead.lua PROGRAM [SHARE [PART]]. Prints the processor time of this
 -- thread alone, in nanoseconds, which that of the recorder's threads is no part of. SHARE: of what it does by default.
 -- PART "stopped": the program runs three times, in between while nothing is recorded; its time there is not printed.
--- PART "stop": without the collector.
+-- PART "collect" and "stop": with the collector and without it, in memory that was used before, so that the time is not that of
+-- new pages.
 local function used()
     local file <close> = assert(io.open("/proc/thread-self/schedstat"))
     return file:read("n")
@@ -114,7 +115,7 @@ function programs.luacheck()
     dofile(script)
 end
 
-local program, is_in_parts, left = assert(programs[arg[1]], "no such program"), arg[3] == "stopped", {}
+local program, part, left = assert(programs[arg[1]], "no such program"), arg[3], {}
 os.exit = function() error(left) end
 local function run()
     local began = used()
@@ -122,13 +123,24 @@ local function run()
     assert(is_good or problem == left, problem)
     return used() - began
 end
-if arg[3] == "stop" then collectgarbage("stop") end
-local sum = run()
-if is_in_parts then
-    local has_recorder, qlua = pcall(require, "qlua")
+local has_recorder, qlua = pcall(require, "qlua")
+local function unrecorded(f)
     if has_recorder then qlua.stop() end
-    run()
+    f()
     if has_recorder then qlua.start() end
+end
+if part == "collect" or part == "stop" then
+    unrecorded(function()
+        local blocks = {}
+        for i = 1, 6000 do blocks[i] = ("x"):rep(100000 + i) end
+        blocks = nil
+        collectgarbage()
+        if part == "stop" then collectgarbage("stop") end
+    end)
+end
+local sum = run()
+if part == "stopped" then
+    unrecorded(run)
     sum = sum + run()
 end
 io.stderr:write("used ", sum, "\n")

@@ -65,6 +65,7 @@ def share_of(mode):
 def run(build, program, share, part, options, folder):
     """@return ns of the program's thread, of all threads, and of the report its run and its methods"""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("QPROF", "LUA"))}
+    env["MALLOC_TRIM_THRESHOLD_"] = str(4 << 30)  # for "collect" and "stop"
     profile = os.path.join(folder, "run.qprof")
     for name, line in FILES.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
@@ -82,7 +83,9 @@ def run(build, program, share, part, options, folder):
     if options is not None:
         report = subprocess.run([f"{build}/bin/qprof", "report", "--format=json", profile],
                                 stdout=subprocess.PIPE, text=True, check=True)
-        about = json.loads(report.stdout)["run"]
+        report = json.loads(report.stdout)
+        about = report["run"]
+        about["collector"] = sum(m["total_run"] for m in report["methods"] if m["name"] == "<Garbage collector>")
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
     return used, everything, about

@@ -49,8 +49,8 @@ static uint64_t sort_key(const order *o, uint32_t method, bool is_whole)
     }
 }
 
-/* Most that is certain first; equal ones by the estimate, by calls, then by name, so that two runs
- * list alike. */
+/* Most that is certain first; equal ones by the estimate, those that did not run by what they waited, then by
+ * calls and by name, so that two runs list alike. */
 static int compare_rows(const void *a, const void *b, void *data)
 {
     const order *o = data;
@@ -61,6 +61,8 @@ static int compare_rows(const void *a, const void *b, void *data)
         if (key_x != key_y)
             return key_x < key_y ? 1 : -1;
     }
+    if (o->sort == QP_SORT_SELF && f[x].off != f[y].off)
+        return f[x].off < f[y].off ? 1 : -1;
     if (o->sort != QP_SORT_NAME && f[x].calls != f[y].calls)
         return f[x].calls < f[y].calls ? 1 : -1;
     int c = strcmp(o->v->m->methods[x].name, o->v->m->methods[y].name);
