@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { claim, finish, open, press, same, settle, timed } from "./browser.mjs";
 
 const MOST_BYTES = 8 << 20;
+const PATHS = 1_000_000;
 
 async function drawn(page) {
     await page.waitForFunction(() => {
@@ -48,5 +49,37 @@ async function a_million_paths_are_shown_and_zoomed() {
     await page.context().close();
 }
 
+/** How often each piece of the page's code has run since the last time. */
+async function runs(session) {
+    const { result } = await session.send("Profiler.takePreciseCoverage");
+    return result.flatMap(({ functions }) => functions.flatMap(({ ranges }) => ranges.map(({ count }) => count)));
+}
+
+async function a_key_of_the_search_looks_at_each_path_once() {
+    const page = await open("huge.html", "#flame");
+    await drawn(page);
+    const session = await page.context().newCDPSession(page);
+    await session.send("Profiler.enable");
+    await session.send("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+    for (const tab of ["flame", "functions", "bottomup", "tree", "threads"]) {
+        await page.evaluate((to) => (location.hash = to), tab);
+        await settle(page);
+        await page.focus("#search");
+        for (const key of "fu1") {
+            await runs(session);
+            await timed(`${tab}: the key ${key}`, () => press(page, key), page);
+            const counts = await runs(session);
+            const most = Math.max(...counts);
+            const all = counts.reduce((sum, count) => sum + count, 0);
+            claim(`${tab}: ${key} looks at each path once`, most >= PATHS && most <= PATHS + 1, most);
+            claim(`${tab}: ${key} does nothing else for each path`, all < 2.2 * PATHS, all);
+        }
+        await page.fill("#search", "");
+        await settle(page);
+    }
+    await page.context().close();
+}
+
 await a_million_paths_are_shown_and_zoomed();
+await a_key_of_the_search_looks_at_each_path_once();
 await finish();
