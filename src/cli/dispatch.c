@@ -3,9 +3,11 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/containers/alloc.h"
 #include "base/os/file.h"
+#include "base/text/buf.h"
 #include "cli/core/cli.h"
 
 static const qp_command *const commands[] = {
@@ -19,6 +21,20 @@ static const qp_command *const commands[] = {
     &qp_command_list_live, &qp_command_config, &qp_command_version,
     &qp_command_doctor,    &qp_command_help,   NULL};
 
+/* Name what --source-path has and is no folder: sources would be missing without a reason. */
+static void warn_of_folders(const qp_cli *cli)
+{
+    char folder[4096];
+    struct stat at;
+    for (const char *next = cli->args.folders.path; next && *next;) {
+        size_t n = strcspn(next, ":");
+        qp_text_format(folder, sizeof folder, "%.*s", (int)n, next);
+        if (n && (stat(folder, &at) != 0 || !S_ISDIR(at.st_mode)))
+            qp_cli_warn(cli, "--source-path: %s: no such folder", folder);
+        next += n + (next[n] == ':');
+    }
+}
+
 static int run_command(qp_cli *cli, int argc, char **argv)
 {
     qp_error error;
@@ -30,6 +46,7 @@ static int run_command(qp_cli *cli, int argc, char **argv)
         qp_help_command(&cli->screen, cli->command);
         return QP_EXIT_CLEAN;
     }
+    warn_of_folders(cli);
     return cli->command->run(cli);
 }
 

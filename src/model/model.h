@@ -406,4 +406,17 @@ typedef struct {
  * @param out       [*n] free with qp_free() @return false: no memory */
 bool qp_live_list(bool has_left, qp_live_file **out, size_t *n);
 
+/* ---- sums of runs that are not whole: parts.c ---------------------------------------------------- */
+
+typedef struct {
+    size_t n_runs, n_killed; /* that were added up; of these, those that were killed */
+    size_t n_damaged;        /* files */
+} qp_run_parts;
+
+/* @param notes  [n] of a profile that qprof merge made */
+qp_run_parts qp_run_parts_of(const qp_run_note *notes, size_t n);
+enum { QP_PARTS_BYTES = 160 };
+/* What every report has to say of them. @return how many of the texts there are */
+size_t qp_run_parts_texts(const qp_run_parts *p, char texts[2][QP_PARTS_BYTES]);
+
 #endif

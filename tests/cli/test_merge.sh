@@ -106,6 +106,39 @@ an_unsealed_run_is_added() {
 }
 claim "the profile of a killed run can be added" an_unsealed_run_is_added
 
+# says_incomplete FILE TEXT...: the head of each report of it has these lines, and so has its page
+says_incomplete() {
+    file=$1
+    shift
+    qprof html "$file" -o page.html >/dev/null
+    for text; do
+        for command in report tree info; do
+            qprof $command "$file" | grep -q "^  incomplete *$text; qprof info lists them$" || {
+                echo "$command $file lacks: $text"
+                return 1
+            }
+        done
+        grep -q "\"losses\":\[[^]]*\"$text\"" page.html || {
+            echo "the page of $file lacks: $text"
+            return 1
+        }
+    done
+}
+
+a_sum_says_which_runs_are_not_whole() {
+    killed="1 of 2 runs was killed: figures go up to the last event of each thread"
+    damaged="1 of the merged files was damaged: what could be read is in the sum"
+    qprof merge --force -o with-killed.qprof a.qprof killed.qprof >out && same "  $killed" "$(sed 1d out)" &&
+        says_incomplete with-killed.qprof "$killed" && says_incomplete cut-sum.qprof "$damaged" &&
+        qprof merge -o sums.qprof with-killed.qprof cut-sum.qprof >out &&
+        same "  1 of 4 runs was killed: figures go up to the last event of each thread
+  $damaged" "$(sed 1d out)" &&
+        says_incomplete sums.qprof "1 of 4 runs was killed: figures go up to the last event of each thread" "$damaged" &&
+        same "" "$(qprof report sum.qprof | grep incomplete)"
+}
+claim "a sum and all reports of it say which of its runs are not whole, also if it is added to another" \
+    a_sum_says_which_runs_are_not_whole
+
 # ---- many -----------------------------------------------------------------------------------------
 
 # Loaded all at once they would not fit the address space that is allowed.

@@ -52,6 +52,29 @@ claim "the mistake is printed once" same 1 "$(grep -c ouput err)"
 claim "the recorder does not write to standard output" ends 2 qprof run -output=- -- ./score 'f(' ')'
 claim "as one line says" grep -Fxq 'qprof run: the recorder does not write to standard output (use -o -, or -o ./-)' err
 claim "and no file has that name" test ! -e -
+claim "nor a trace" ends 2 qprof run -trace-output=- -- ./score 'f(' ')'
+claim "as one line says" grep -Fxq 'qprof run: -trace-output=-: the recorder does not write to standard output (name a file, or ./-)' err
+claim "and no file has that name" test ! -e -
+for option in -trace-limit=5M -trace-full=wait -trace-buffer=1M -trace-memory=1G; do
+    claim "$option without a trace" ends 0 qprof run $option -o a.qprof -- ./score 'f(' ')'
+    claim "one line says that it has no effect" same "qprof run: ${option%%=*} has no effect: no trace is recorded (-trace-output=FILE records one)" \
+        "$(grep 'no effect' err)"
+    claim "$option with a trace" ends 0 qprof run $option -trace-output=a.qtrace -o a.qprof -- ./score 'f(' ')'
+    claim "there is no such line" same '' "$(grep 'no effect' err)"
+done
+claim "labels that are too long" ends 0 qprof run "--labels=a=1,b=$(printf '%2000s' | tr ' ' x)" -o a.qprof -- ./score 'f(' ')'
+claim "one line says so" same 'qprof run: labels: 1 left out: no NAME=VALUE, or more than 1023 bytes' "$(grep labels: err)"
+claim "the others are there" grep -q '^  labels *a=1$' "$(qprof info a.qprof >out && echo out)"
+
+# ---- folders and files of reports -----------------------------------------------------------------
+claim "a folder of sources that does not exist" ends 0 qprof html --source-path=".:/no/such folder:" a.qprof -o a.html
+claim "is named" same 'qprof html: --source-path: /no/such folder: no such folder' "$(cat err)"
+head -c $(($(wc -c <a.qprof) - 64)) a.qprof >cut.qprof
+cp a.qprof b.qprof
+claim "a damaged profile of two" ends 1 qprof html --base a.qprof cut.qprof --new b.qprof -o sets.html
+claim "is named once" same 1 "$(grep -c 'cut.qprof: damaged' err)"
+claim "a damaged profile alone" ends 1 qprof html cut.qprof -o cut.html
+claim "is named" same 1 "$(grep -c 'cut.qprof: damaged' err)"
 
 # ---- profiles -----------------------------------------------------------------------------------
 mkdir gone

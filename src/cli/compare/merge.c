@@ -68,6 +68,9 @@ static void print_size(const qp_cli *cli, const qp_merge *sum)
                       qp_unit_things(calls, size.calls, "call"),
                       qp_unit_things(threads, size.n_threads, "thread"));
     qp_out_char(cli->screen.out, '\n');
+    char texts[2][QP_PARTS_BYTES];
+    for (size_t i = 0, n = qp_run_parts_texts(&size.parts, texts); i < n; i++)
+        qp_out_format(cli->screen.out, "  %s\n", texts[i]);
 }
 
 static int run_merge(qp_cli *cli)

@@ -288,6 +288,7 @@ typedef struct qp_cli {
     qp_out out;       /* standard output */
     char path[4096];  /* of the profile that was loaded, for messages */
     bool has_options; /* those of the first run that was loaded are taken */
+    bool is_again;    /* the profile was loaded before: what is damaged in it was reported */
     unsigned line;    /* of the commands of a prompt that messages are about; 0: none */
     /* What qp_cli_load() calls, in place of qp_model_load(), for a command whose profiles are in no file of
      * their own; NULL: none. */

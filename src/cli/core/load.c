@@ -256,9 +256,10 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
     if (status == QP_LOAD_CLEAN)
         return QP_EXIT_CLEAN;
     const qp_model *m = *model;
-    qp_cli_warn(cli, "%s: damaged; this is what could be saved (%s%s)", cli->path,
-                m->n_losses ? m->losses[0] : "parts are missing",
-                m->n_losses > 1 ? "; more: qprof info" : "");
+    if (!cli->is_again)
+        qp_cli_warn(cli, "%s: damaged; this is what could be saved (%s%s)", cli->path,
+                    m->n_losses ? m->losses[0] : "parts are missing",
+                    m->n_losses > 1 ? "; more: qprof info" : "");
     return QP_EXIT_SALVAGED;
 }
 

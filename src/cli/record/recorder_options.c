@@ -187,6 +187,32 @@ static bool needs_interval(const qp_options *o)
     return o->number[QP_OPT_collect] & SAMPLES && !o->is_set[QP_OPT_pc];
 }
 
+/* Options that say how a trace is kept have no effect without one. */
+static void warn_without_trace(const qp_cli *cli, const qp_options *o)
+{
+    static const qp_option without[] = {QP_OPT_trace_limit, QP_OPT_trace_full,
+                                        QP_OPT_trace_buffer, QP_OPT_trace_memory};
+    enum { TRACE = 1 << 4 }; /* of the words of -collect */
+    bool is_traced = o->number[QP_OPT_collect] & TRACE || o->is_set[QP_OPT_trace_mode] ||
+                     o->is_set[QP_OPT_trace_output] || o->is_set[QP_OPT_config];
+    for (size_t i = 0; !is_traced && i < sizeof without / sizeof *without; i++)
+        if (o->is_set[without[i]])
+            qp_cli_warn(
+                cli, "-%s has no effect: no trace is recorded (-trace-output=FILE records one)",
+                qp_option_name(without[i]));
+}
+
+/* @return false: a message was printed */
+static bool check_trace(const qp_cli *cli, const qp_options *o)
+{
+    warn_without_trace(cli, o);
+    if (strcmp(qp_option_text(o, QP_OPT_trace_output), "-") == 0)
+        return qp_cli_refuse(cli,
+                             "-trace-output=-: the recorder does not write to standard output "
+                             "(name a file, or ./-)");
+    return true;
+}
+
 bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
 {
     static qp_options all; /* its texts stay */
@@ -206,6 +232,8 @@ bool qp_recorder_parse(const qp_cli *cli, qp_recorder_words *w)
     if (!check_words(cli, w->words))
         return false;
     bool is_clear = join_options(&all, old, w->words);
+    if (is_clear && !check_trace(cli, &all))
+        return false;
     if (is_clear && needs_interval(&all))
         has_room &= add_word(w, "pc", "VIRTUAL 1000");
     w->spool = is_clear ? qp_option_text(&all, QP_OPT_spool) : "";

@@ -288,6 +288,14 @@ static void print_findings(const qp_cli *cli, const qp_model *m, const char *pat
     qp_findings_print(&cli->screen, &list);
 }
 
+/* Labels that the recorder did not keep: it left a message. */
+static void warn_of_labels(const qp_cli *cli, const qp_model *m)
+{
+    for (size_t i = 0; i < m->run.n_notes; i++)
+        if (m->run.notes[i].is_message && strncmp(m->run.notes[i].text, "labels: ", 8) == 0)
+            qp_cli_warn(cli, "%s", m->run.notes[i].text);
+}
+
 /* Print a few rows of the profile at `path` and the next commands on standard error: standard output
  * belongs to the program. */
 static void print_result(qp_cli *cli, const char *path)
@@ -302,6 +310,7 @@ static void print_result(qp_cli *cli, const char *path)
     if (qp_cli_load(cli, path, &m) == QP_EXIT_UNUSABLE)
         return;
     bool has_functions = m->run.is_profile || !m->run.is_coverage, is_good = true;
+    warn_of_labels(cli, m);
     qp_out_char(&out, '\n');
     if (m->run.is_stack_only)
         is_good = print_samples(cli, m);

@@ -302,6 +302,19 @@ static void print_diagnostics(const qp_screen *s, const qp_model *m)
     }
 }
 
+/* What a sum has of its runs, if not all. */
+static void print_parts(const qp_screen *s, const qp_run_info *run)
+{
+    char texts[2][QP_PARTS_BYTES];
+    const qp_run_parts parts =
+        run->is_merged ? qp_run_parts_of(run->notes, run->n_notes) : (qp_run_parts){0};
+    for (size_t i = 0, n = qp_run_parts_texts(&parts, texts); i < n; i++) {
+        qp_header_label(s, "incomplete");
+        qp_screen_text(s, QP_STYLE_BAD, texts[i]);
+        qp_out_text(s->out, "; qprof info lists them\n");
+    }
+}
+
 void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, bool is_subtracted)
 {
     print_title(s, m, path);
@@ -315,5 +328,6 @@ void qp_header_text(const qp_screen *s, const qp_model *m, const char *path, boo
     print_marks(s, &m->run);
     print_cost(s, m, is_subtracted);
     print_diagnostics(s, m);
+    print_parts(s, &m->run);
     qp_out_char(s->out, '\n');
 }

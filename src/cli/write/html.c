@@ -176,8 +176,10 @@ static bool add_run(comparison *c, qp_diff_side side, const char *file)
 static bool add_side(comparison *c, qp_diff_side side, qp_list *files)
 {
     bool is_good = choose_shown(c, files);
+    c->cli->is_again = files->n > 1;
     for (size_t i = 0; is_good && i < files->n; i++)
         is_good = add_run(c, side, files->items[i]);
+    c->cli->is_again = false;
     return is_good;
 }
 

@@ -110,6 +110,19 @@ static void write_diagnostics(qp_out *out, const qp_run_info *r)
     qp_page_close(out);
 }
 
+/* What was lost of the run, or of those that it is the sum of. */
+static void write_losses(qp_out *out, const qp_model *m)
+{
+    char texts[2][QP_PARTS_BYTES];
+    const char *const list[] = {texts[0], texts[1]};
+    const qp_run_parts parts =
+        m->run.is_merged ? qp_run_parts_of(m->run.notes, m->run.n_notes) : (qp_run_parts){0};
+    qp_page_table(out, "losses");
+    qp_page_texts(out, false, m->losses, m->n_losses);
+    qp_page_texts(out, m->n_losses > 0, list, qp_run_parts_texts(&parts, texts));
+    qp_page_close(out);
+}
+
 /* "key":{...}
  * @param n_runs  of those that are compared: on its side */
 static void write_run(qp_out *out, const char *key, const qp_model *m, const char *name,
@@ -120,7 +133,7 @@ static void write_run(qp_out *out, const char *key, const qp_model *m, const cha
     write_numbers(out, m, n_runs);
     write_claims(out, &m->run);
     write_diagnostics(out, &m->run);
-    qp_page_list(out, "losses", m->losses, m->n_losses);
+    write_losses(out, m);
     qp_out_char(out, '}');
 }
 

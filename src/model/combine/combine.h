@@ -18,6 +18,7 @@ typedef struct qp_merge qp_merge;
 typedef struct {
     size_t n_runs, n_threads; /* threads: on which something was called */
     uint64_t calls;
+    qp_run_parts parts; /* of its runs */
 } qp_merge_size;
 
 /** An empty sum. @return NULL: no memory. Free with qp_merge_free(), which takes NULL */

@@ -450,7 +450,8 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
 
 qp_merge_size qp_merge_measure(const qp_merge *s)
 {
-    qp_merge_size size = {.n_runs = s->n_runs};
+    qp_merge_size size = {.n_runs = s->n_runs,
+                          .parts = qp_run_parts_of(s->notes.items, s->notes.n)};
     for (size_t i = 0; i < s->threads.n; i++) {
         const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, i);
         size.n_threads += th->last_node != th->root;
