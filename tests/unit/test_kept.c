@@ -366,7 +366,7 @@ static void earlier_windows_give_way(void **state)
 {
     play_ctx *p = play_start(state, "-time=exact -slowest=1/1s -memory-limit=1M");
     for (int i = 0; i < 42; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "e%d", i);
         if (i == 32)
             play_clock_add(1000000000);
