@@ -256,6 +256,9 @@ CPROF_SAME(request_end);
 CPROF_SAME(request_end_vt);
 CPROF_SAME(request_end_of);
 
+/* ---- metrics ----------------------------------------------------------------------------- */
+CPROF_SAME(metric_create);
+
 /* ---- diagnostics ------------------------------------------------------------------------- */
 CPROF_SAME(strerror);
 CPROF_SAME(error_text);

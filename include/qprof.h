@@ -700,6 +700,9 @@ QPROF_FN(void) qprof_set_clock(uint64_t (*now)(void));
 /* ---- requests ---------------------------------------------------------------------------- */
 #include "qprof/requests.h" /* requests of a server, by endpoint */
 
+/* ---- metrics ----------------------------------------------------------------------------- */
+#include "qprof/metrics.h" /* what the host counts, by call path */
+
 /* ---- triggers ---------------------------------------------------------------------------- */
 #include "qprof/events.h"   /* event triggers: when an event happens, do this */
 #include "qprof/triggers.h" /* record only while these methods run, or only these methods */

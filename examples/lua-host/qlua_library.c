@@ -69,6 +69,40 @@ static int lib_counter(lua_State *L)
     return 0;
 }
 
+/* A number that is not negative, rounded down. */
+static uint64_t check_amount(lua_State *L, int at)
+{
+    lua_Integer value = 0;
+    if (lua_isinteger(L, at))
+        value = lua_tointeger(L, at);
+    else
+        luaL_argcheck(L, lua_numbertointeger(l_mathop(floor)(luaL_checknumber(L, at)), &value),
+                      at, "out of range");
+    luaL_argcheck(L, value >= 0, at, "negative");
+    return (uint64_t)value;
+}
+
+/* qlua.metric(name, unit or nil): its number, for qlua.add. */
+static int lib_metric(lua_State *L)
+{
+    int number = qprof_metric_create(luaL_checkstring(L, 1), luaL_optstring(L, 2, NULL));
+    luaL_argcheck(L, number != QPROF_E_ARG, 1, "no name");
+    luaL_argcheck(L, number != QPROF_E_LIMIT, 1, "too many metrics");
+    lua_pushinteger(L, number);
+    return 1;
+}
+
+/* qlua.add(metric, n or nil): add n, or 1, for the path on top. */
+static int lib_add(lua_State *L)
+{
+    lua_Integer metric = luaL_checkinteger(L, 1);
+    uint64_t n = lua_isnoneornil(L, 2) ? 1 : check_amount(L, 2);
+    luaL_argcheck(L, metric > 0 && metric <= QPROF_METRICS, 1, "no metric");
+    if (L->qstack.th)
+        qprof_add(&L->qstack, (int)metric, n);
+    return 0;
+}
+
 /* qlua.event(id): raise an event of the program, for event triggers. True: a run is on. */
 static int lib_event(lua_State *L)
 {
@@ -136,10 +170,12 @@ static int lib_request(lua_State *L)
 
 static int open_library(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"context", lib_context},
+    static const luaL_Reg functions[] = {{"add", lib_add},
+                                         {"context", lib_context},
                                          {"counter", lib_counter},
                                          {"event", lib_event},
                                          {"mark", lib_mark},
+                                         {"metric", lib_metric},
                                          {"recording", lib_recording},
                                          {"request", lib_request},
                                          {"running", lib_running},

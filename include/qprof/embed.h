@@ -263,6 +263,19 @@ static QPROF_APART void qprof_leave_request(qprof_stack *s, int has_failed)
         qprof_end(s); /* it was mounted by the request */
 }
 
+/* ---- metrics ------------------------------------------------------------------------------ */
+
+/** Add to a metric of qprof_metric_create(), for the call on top. See qprof_record_metric().
+ *
+ * @param s       the stack that runs, or of the VM's stacks the one that ran last: qprof_vm.running
+ * @param metric  as there
+ * @param n       as there
+ * Thread safety: as qprof_enter(). Cost: about 1 ns. */
+static inline void qprof_add(qprof_stack *s, int metric, uint64_t n)
+{
+    qprof_record_metric(s->th, metric, n);
+}
+
 /* ---- memory ------------------------------------------------------------------------------- */
 
 /** Record that a block of memory was allocated for the call on top.

@@ -35,7 +35,10 @@ typedef struct qprof_node {
 typedef struct qprof_metrics {
     uint64_t bytes, objects;             /* allocated */
     uint64_t freed_bytes, freed_objects; /* while the path was on top */
-    uint64_t reserved[4];                /* library only */
+    uint64_t off;                        /* library only */
+    uint32_t values;                     /* cell of the sums of the host's metrics; 0: none */
+    uint32_t reserved;
+    uint64_t reserved2[2];
 } qprof_metrics;
 
 /* One activation on a shadow stack. */
@@ -730,7 +733,30 @@ static inline qprof_token qprof_token_tail(qprof_thread *th, qprof_token token,
     return qprof_token_enter(th, qprof_token_top(th), method);
 }
 
+/* The figures of the call path on top. @return NULL: not the usual case, ask out of line */
+static inline qprof_metrics *qprof_top_metrics(const qprof_thread *th)
+{
+    enum { METRICS_AT = 56 /* in what node.more names */ };
+    const uint32_t usual = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK |
+                           QPROF_HOOK_TOKENS | QPROF_HOOK_STEPS;
+    uint64_t at;
+    uint32_t more, cell;
+    if (QPROF_UNLIKELY((QPROF_LOAD(th->gate) & ~usual) != QPROF_GATE_OPEN))
+        return NULL;
+    at = QPROF_LOAD(th->pulse->top);
+    if (QPROF_UNLIKELY((int64_t)at <= 0)) /* no stack yet, or busy */
+        return NULL;
+    at = QPROF_LIKELY(at & QPROF_TOP_TOKEN) ? at - QPROF_TOP_TOKEN
+                                            : QPROF_LOAD(QPROF_AT(th, qprof_frame, at)->node);
+    more = QPROF_LOAD(QPROF_AT(th, qprof_node, at)->more);
+    if (QPROF_UNLIKELY(!at || !more))
+        return NULL;
+    cell = QPROF_LOAD(*QPROF_AT(th, uint32_t, ((uint64_t)more << 6) + METRICS_AT));
+    return QPROF_LIKELY(cell) ? QPROF_CELL(th, qprof_metrics, cell) : NULL;
+}
+
 #include "qprof/memory.h"       /* allocations and frees */
+#include "qprof/metrics.h"      /* what the host counts by call path */
 #include "qprof/samples_only.h" /* when only the stack is kept */
 
 #ifndef __cplusplus

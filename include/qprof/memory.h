@@ -23,28 +23,6 @@ qprof_cold_memory(qprof_thread *th, uint64_t bytes, uint64_t objects, int is_fre
 }
 #endif
 
-/* The figures of the call path on top. @return NULL: not the usual case, ask out of line */
-static inline qprof_metrics *qprof_top_metrics(const qprof_thread *th)
-{
-    enum { METRICS_AT = 56 /* in what node.more names */ };
-    const uint32_t usual = QPROF_HOOK_EXACT | QPROF_HOOK_ADAPTIVE | QPROF_GATE_CLOCK |
-                           QPROF_HOOK_TOKENS | QPROF_HOOK_STEPS;
-    uint64_t at;
-    uint32_t more, cell;
-    if (QPROF_UNLIKELY((QPROF_LOAD(th->gate) & ~usual) != QPROF_GATE_OPEN))
-        return NULL;
-    at = QPROF_LOAD(th->pulse->top);
-    if (QPROF_UNLIKELY((int64_t)at <= 0)) /* no stack yet, or busy */
-        return NULL;
-    at = QPROF_LIKELY(at & QPROF_TOP_TOKEN) ? at - QPROF_TOP_TOKEN
-                                            : QPROF_LOAD(QPROF_AT(th, qprof_frame, at)->node);
-    more = QPROF_LOAD(QPROF_AT(th, qprof_node, at)->more);
-    if (QPROF_UNLIKELY(!at || !more))
-        return NULL;
-    cell = QPROF_LOAD(*QPROF_AT(th, uint32_t, ((uint64_t)more << 6) + METRICS_AT));
-    return QPROF_LIKELY(cell) ? QPROF_CELL(th, qprof_metrics, cell) : NULL;
-}
-
 static inline void qprof_add_memory(qprof_thread *th, uint64_t bytes, uint64_t objects,
                                     int is_free)
 {

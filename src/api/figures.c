@@ -77,6 +77,21 @@ int qprof_set_program(const char *script, int n_arguments, const char *const *ar
     return end_names(host_errno);
 }
 
+int qprof_metric_create(const char *name, const char *unit)
+{
+    int host_errno = errno;
+    if (!name || !*name)
+        return qp_guard_refuse(QPROF_E_ARG, "qprof_metric_create: no name");
+    if (begin_names("qprof_metric_create: inside another call", __builtin_frame_address(0)))
+        return QPROF_E_STATE;
+    int number = qp_metrics_create(name, unit);
+    if (qp_is_running())
+        qp_metrics_store();
+    qp_control_unlock();
+    errno = host_errno;
+    return number ? number : qp_guard_refuse(QPROF_E_LIMIT, "qprof_metric_create: too many");
+}
+
 int qprof_set_labels(const char *labels)
 {
     int host_errno = errno;

@@ -40,8 +40,8 @@ struct qp_builder {
     qp_buf sources;  /* qp_source_record */
     qp_buf threads;  /* thread_part */
     qp_buf nodes;    /* qp_node; parent and more: from 1 in their thread's, method: a number */
-    qp_buf
-        more; /* qp_node_more, each followed by the qp_node_metrics and qp_node_requests that it names */
+    qp_buf more;     /* qp_node_more, each followed by what it names: qp_node_metrics with its
+                        qp_node_values, qp_node_requests */
     qp_buf counter_blocks; /* cells; qp_counter_block.method and .context: numbers */
     qp_buf shares;         /* the same */
     qp_dict texts;         /* hash -> ref */
@@ -159,6 +159,19 @@ void qp_builder_note(qp_builder *b, qp_note_kind kind, const char *text)
         return;
     *note = (qp_note){.next = b->head.notes, .text = words, .kind = kind};
     b->head.notes = ref;
+}
+
+void qp_builder_metric(qp_builder *b, const char *name, const char *unit)
+{
+    const qp_metric *newest = b->head.metrics ? blob_at(b, b->head.metrics) : NULL;
+    const uint32_t number = newest ? newest->number + 1 : 1;
+    const qp_ref words = qp_builder_text(b, name), of_unit = qp_builder_text(b, unit);
+    qp_ref ref;
+    qp_metric *metric = add_blob(b, sizeof *metric, &ref);
+    if (!metric)
+        return;
+    *metric = (qp_metric){b->head.metrics, words, of_unit, number};
+    b->head.metrics = ref;
 }
 
 static qp_ref add_lines(qp_builder *b, const qp_builder_code *m)
@@ -298,6 +311,18 @@ void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics)
     /* it follows the record that names it */
     ((qp_node_more *)b->more.items)[b->more.n - 2].metrics =
         (qp_cell)++newest_thread(b)->n_more;
+}
+
+void qp_builder_node_values(qp_builder *b, const qp_node_values *values)
+{
+    enum { N = sizeof *values / QP_CELL };
+    qp_node_values *to = has_failed(b) ? NULL : qp_buf_add_many(&b->more, N);
+    if (!to)
+        return;
+    thread_part *th = newest_thread(b);
+    *to = *values;
+    ((qp_node_metrics *)b->more.items)[b->more.n - N - 1].values = (qp_cell)th->n_more + 1;
+    th->n_more += N;
 }
 
 void qp_builder_node_requests(qp_builder *b, const qp_node_requests *requests)
@@ -549,9 +574,26 @@ static void write_counter_blocks(writer *w, qp_extent_kind kind, uint64_t owner,
     }
 }
 
+/* What a call path has besides its node. @param base  cell before the first @return cells after the first */
+static size_t put_more(writer *w, const qp_node_more *from, uint32_t base)
+{
+    qp_node_more more = *from;
+    qp_node_metrics metrics = {.values = 0};
+    const size_t n_metrics = more.metrics ? 1 : 0;
+    memcpy(&metrics, from + 1, n_metrics * sizeof metrics);
+    const size_t n_others = (metrics.values ? sizeof(qp_node_values) / QP_CELL : 0) +
+                            (more.requests ? sizeof(qp_node_requests) / QP_CELL : 0);
+    metrics.values += metrics.values ? base : 0;
+    more.metrics += more.metrics ? base : 0;
+    more.requests += more.requests ? base : 0;
+    put(w, &more, sizeof more);
+    put(w, &metrics, n_metrics * sizeof metrics);
+    put(w, from + 1 + n_metrics, n_others * QP_CELL);
+    return n_metrics + n_others;
+}
+
 static void write_thread(writer *w, size_t i)
 {
-    enum { REQUEST_CELLS = sizeof(qp_node_requests) / QP_CELL };
     const qp_builder *b = w->b;
     const thread_part *th = (const thread_part *)b->threads.items + i;
     uint64_t owner = w->at.threads + i * THREAD_CELLS;
@@ -567,13 +609,7 @@ static void write_thread(writer *w, size_t i)
     put_header(w, QP_EXTENT_AUX, owner, th->n_more);
     for (size_t k = 0; k < th->n_more; k++) {
         const qp_node_more *from = (const qp_node_more *)b->more.items + th->first_more + k;
-        qp_node_more more = *from;
-        const size_t n = (more.metrics ? 1 : 0) + (more.requests ? REQUEST_CELLS : 0);
-        more.metrics += more.metrics ? aux - 1 : 0;
-        more.requests += more.requests ? aux - 1 : 0;
-        put(w, &more, sizeof more);
-        put(w, from + 1, n * QP_CELL);
-        k += n;
+        k += put_more(w, from, aux - 1);
     }
     write_counter_blocks(w, QP_EXTENT_BANKS, owner, &b->counter_blocks, th->first_block_cell,
                          th->n_block_cells);

@@ -29,6 +29,9 @@ qp_ref qp_builder_text(qp_builder *b, const char *text);
 /* Notes are read in the order in which they were added. */
 void qp_builder_note(qp_builder *b, qp_note_kind kind, const char *text);
 
+/* A metric of the host; the first one has number 1. @param unit  NULL or "": none */
+void qp_builder_metric(qp_builder *b, const char *name, const char *unit);
+
 typedef struct {
     uint64_t id;
     uint32_t flags;                                /* QP_METHOD_* */
@@ -62,7 +65,10 @@ void qp_builder_node_more(qp_builder *b, uint64_t n_skips, uint64_t counts, uint
 /* Set the metrics of the same; after qp_builder_node_more(), if that is called. */
 void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics);
 
-/* Set the requests of the same; after qp_builder_node_metrics(), if that is called. */
+/* Set the sums of the host's metrics; directly after qp_builder_node_metrics(). */
+void qp_builder_node_values(qp_builder *b, const qp_node_values *values);
+
+/* Set the requests of the same; after these, if they are called. */
 void qp_builder_node_requests(qp_builder *b, const qp_node_requests *requests);
 
 /* Counters of a method on the thread; zeroed. @return [n_values], until the next call; NULL: no

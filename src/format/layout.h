@@ -176,7 +176,9 @@ typedef struct {
     uint64_t watch_ns;      /* CPU time of the recorder's threads that look at the others */
     uint32_t cut;           /* number of this cut of a spool, from 1; 0: none; of minor 2 */
     uint32_t spool_dropped; /* profiles removed because of -spool-limit; the same */
-    uint64_t reserved[14];
+    qp_ref metrics;         /* newest qp_metric; 0: none; of minor 2 */
+    uint32_t reserved0;
+    uint64_t reserved[13];
     /* 504: texts */
     qp_ref script, arguments; /* what the host executes; words as a shell reads them */
     qp_ref folder;            /* the working directory at the start */
@@ -241,6 +243,13 @@ typedef struct {
     uint32_t kind;
     uint32_t dataset; /* the one it belongs to */
 } qp_note;
+
+/* A metric that the host defined, newest first by `next`. At a qp_ref. */
+typedef struct {
+    qp_ref next;
+    qp_ref name, unit; /* texts; unit 0: none */
+    uint32_t number;   /* from 1, see qp_node_values */
+} qp_metric;
 
 /* ---- extents ------------------------------------------------------------------------------- */
 
@@ -412,8 +421,18 @@ uint64_t qp_time_off(uint64_t interval, uint64_t elapsed, uint64_t cpu);
 
 typedef struct { /* = qprof_metrics of include/qprof/inline.h */
     uint64_t bytes, objects, freed_bytes, freed_objects; /* while the path was on top */
-    uint64_t off, reserved[3]; /* off: ticks of self off the processor */
+    uint64_t off;                                        /* ticks of self off the processor */
+    qp_cell values; /* qp_node_values; 0: none; of minor 2 */
+    uint32_t reserved;
+    uint64_t reserved2[2];
 } qp_node_metrics;
+
+enum { QP_METRICS = 16 }; /* that a run has at most; = QPROF_METRICS */
+
+/* What was added to the metrics of the host while the path was on top. Two cells. */
+typedef struct {
+    uint64_t sums[QP_METRICS]; /* by number, from 1 */
+} qp_node_values;
 
 typedef struct { /* = qprof_frame */
     uint64_t stack_id;
@@ -647,7 +666,9 @@ _Static_assert(sizeof(qp_extent) == QP_CELL && sizeof(qp_method) == QP_CELL, "a 
 _Static_assert(sizeof(qp_node) == QP_CELL && sizeof(qp_node_more) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_node_timing) == QP_CELL && sizeof(qp_node_metrics) == QP_CELL,
                "cells");
-_Static_assert(sizeof(qp_node_requests) == 2ul * QP_CELL, "two cells");
+_Static_assert(sizeof(qp_node_requests) == 2ul * QP_CELL &&
+                   sizeof(qp_node_values) == 2ul * QP_CELL,
+               "two cells");
 _Static_assert(sizeof(qp_kept) == 96 && sizeof(qp_kept_part) == 16, "kept requests");
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_waiting) == QP_CELL && sizeof(qp_event_count) == QP_CELL, "cells");

@@ -37,6 +37,12 @@ typedef struct {
     uint64_t count;
 } qp_run_diagnostic;
 
+/* What the host counts by call path. */
+typedef struct {
+    const char *name, *unit; /* unit "": none */
+    uint64_t sum;            /* of the run */
+} qp_run_metric;
+
 typedef struct {
     bool is_message; /* of the recorder; else an annotation of the host */
     const char *text;
@@ -136,7 +142,10 @@ typedef struct {
     uint64_t memory_limit_bytes, file_bytes;
     const qp_run_diagnostic *diagnostics; /* the ones that are not 0, identity terms included */
     size_t n_diagnostics;
-    const qp_run_note *notes; /* oldest first */
+    const qp_run_metric *metrics; /* by number */
+    size_t n_metrics;
+    const qp_run_metric *metric; /* that qp_figures.metric has beside times; NULL: none */
+    const qp_run_note *notes;    /* oldest first */
     size_t n_notes;
     const qp_run_marker *markers; /* in the order of their time */
     size_t n_markers;
@@ -164,6 +173,7 @@ typedef struct {
     uint64_t samples, samples_total;
     uint64_t pc_samples, pc_samples_total; /* of the PC command */
     qp_memory memory, memory_total;        /* where run.has_memory */
+    uint64_t metric;                       /* itself, of run.metric */
     uint64_t self_half, total_half;        /* ticks */
     uint64_t cost; /* ticks of self that recording itself added; an estimate */
 } qp_figures;

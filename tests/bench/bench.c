@@ -56,6 +56,7 @@ typedef enum {
     INLINE,
     TOKENS,   /* the host keeps a token in its frame, no stack id */
     MEMORY,   /* one allocation, in a frame with a token */
+    METRIC,   /* one value is added to a metric, in a frame with a token */
     BLOCK,    /* one block is counted, once */
     BLOCK_VT, /* the same by the _vt call */
     SWITCH    /* to another virtual thread and back */
@@ -110,6 +111,8 @@ static const row rows[] = {
     {"exact-1000-inline", EXACT, INLINE, METHODS, "exact-inline", 15.0, 15.0},
     {"alloc-off", COUNTS, MEMORY, 1, "loop", 1.0, 1.0},
     {"alloc", ALLOCATING, MEMORY, 1, "loop", 2.0, 2.0},
+    {"metric-off", OFF, METRIC, 1, "loop", 1.0, 1.0},
+    {"metric", COUNTS, METRIC, 1, "loop", 2.0, 2.0},
     {"bb-counts", COUNTS, BLOCK, 1, "loop", 6.0, 6.0},
     {"bb-counts-once", ONCE, BLOCK, 1, "loop", 6.0, 6.0},
     {"bb-counts-functions", BRIEF, BLOCK, 1, "loop", 6.0, 6.0},
@@ -200,9 +203,22 @@ static LOOP loop_tokens(qprof_thread *th, unsigned n, uintptr_t n_callees)
 
 static LOOP loop_memory(qprof_thread *th, unsigned n)
 {
-    qprof_token token = qprof_token_enter(th, token_below, FIRST_METHOD + 1);
     for (unsigned i = 0; i < n; i++)
         qprof_record_alloc(th, i);
+}
+
+static LOOP loop_metric(qprof_thread *th, unsigned n)
+{
+    const int metric = qprof_metric_create("rows", "rows");
+    for (unsigned i = 0; i < n; i++)
+        qprof_record_metric(th, metric, i);
+}
+
+/* One of these, in a frame with a token. */
+static LOOP in_frame(void (*loop)(qprof_thread *, unsigned), qprof_thread *th, unsigned n)
+{
+    qprof_token token = qprof_token_enter(th, token_below, FIRST_METHOD + 1);
+    loop(th, n);
     qprof_token_leave(th, token);
 }
 
@@ -255,8 +271,11 @@ static void run_loop(const row *r, qprof_thread *th, unsigned n)
     case TOKENS:
         loop_tokens(th, n, r->n_callees);
         break;
+    case METRIC:
+        in_frame(loop_metric, th, n);
+        break;
     case MEMORY:
-        loop_memory(th, n);
+        in_frame(loop_memory, th, n);
         break;
     case BLOCK:
         loop_block(n);
@@ -384,7 +403,9 @@ static void end(mode m, host_kind host)
 static host_kind host_of(way w)
 {
     bool is_virtual = w == EXPORTED_VT || w == BLOCK_VT || w == SWITCH;
-    return is_virtual ? VIRTUAL : w == TOKENS || w == MEMORY ? WITH_TOKENS : PLAIN;
+    return is_virtual                                  ? VIRTUAL
+           : w == TOKENS || w == MEMORY || w == METRIC ? WITH_TOKENS
+                                                       : PLAIN;
 }
 
 static bool has_rows(mode m, host_kind host)

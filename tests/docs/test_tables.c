@@ -92,6 +92,8 @@ static const field fields[] = {
     FIELD(qp_head, watch_ns),
     FIELD(qp_head, cut),
     FIELD(qp_head, spool_dropped),
+    FIELD(qp_head, metrics),
+    FIELD(qp_head, reserved0),
     FIELD(qp_head, reserved),
     FIELD(qp_head, script),
     FIELD(qp_head, arguments),
@@ -211,7 +213,10 @@ static const field fields[] = {
     FIELD(qp_node_metrics, freed_bytes),
     FIELD(qp_node_metrics, freed_objects),
     FIELD(qp_node_metrics, off),
+    FIELD(qp_node_metrics, values),
     FIELD(qp_node_metrics, reserved),
+    FIELD(qp_node_metrics, reserved2),
+    FIELD(qp_node_values, sums),
     FIELD(qp_node_requests, n_begun),
     FIELD(qp_node_requests, n_ended),
     FIELD(qp_node_requests, n_failed),
@@ -324,6 +329,10 @@ static const field fields[] = {
     FIELD(qp_note, text),
     FIELD(qp_note, kind),
     FIELD(qp_note, dataset),
+    FIELD(qp_metric, next),
+    FIELD(qp_metric, name),
+    FIELD(qp_metric, unit),
+    FIELD(qp_metric, number),
 };
 
 static const field trace_fields[] = {

@@ -51,9 +51,9 @@ typedef struct {
 
 /* The part of a profile that is shown: cli/show/collapse.c. */
 typedef struct {
-    const char *focus, *when, *sample_index, *max_memory; /* NULL: not given */
+    const char *focus, *when, *sample_index, *metric, *max_memory; /* NULL: not given */
     qp_list hide, hide_modules, endpoints;
-    bool joins_threads, joins_recursion, follows_creators;
+    bool joins_threads, joins_recursion, follows_creators, keeps_times;
     unsigned gc; /* QP_GC_* */
     bool
         may_lack_endpoint; /* some of the runs, but not all of them: they had no such request */

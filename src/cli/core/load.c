@@ -211,6 +211,17 @@ bool qp_cli_max_memory(const qp_cli *cli, uint64_t *n_bytes)
     return qp_cli_size(cli, "max-memory", cli->args.fold.max_memory, n_bytes);
 }
 
+/* What is shown in place of time, or beside it. @return false: see error */
+static bool choose_values(const qp_cli *cli, qp_model *m, qp_error *error)
+{
+    const qp_collapse_args *a = &cli->args.fold;
+    if (a->sample_index && a->metric)
+        return qp_error_fail(error, "--sample-index and --metric cannot be combined");
+    if (a->metric)
+        return qp_model_choose_metric(m, a->metric, a->keeps_times, error);
+    return !a->sample_index || m->run.is_imported || qp_model_choose(m, a->sample_index, error);
+}
+
 int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
 {
     qp_error error;
@@ -242,8 +253,7 @@ int qp_cli_load(qp_cli *cli, const char *file, qp_model **model)
                    : qp_cli_fail(cli, "%s", whole);
     }
     take_options(cli, *model);
-    const char *value = cli->args.fold.sample_index;
-    if (value && !(*model)->run.is_imported && !qp_model_choose(*model, value, &error)) {
+    if (!choose_values(cli, *model, &error)) {
         qp_model_free(*model);
         *model = NULL;
         return qp_cli_fail(cli, "%s: %s", cli->path, error.text);

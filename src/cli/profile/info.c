@@ -230,8 +230,30 @@ static bool next_event(const void *document, size_t *at, void *to)
 
 static const qp_rows events = QP_ROWS(event_fields, event_row, next_event);
 
+/* A metric of the host. */
+#define AT(member) QP_FIELD_AT(qp_run_metric, member)
+static const qp_field metric_fields[] = {
+    {"metric", "Metric", "name of the metric", QP_FIELD_NAME, AT(name)},
+    {"unit", "Unit", "unit of its values; null: none", QP_FIELD_NAME, AT(unit),
+     .flags = QP_FIELD_NULLABLE},
+    {"sum", "Sum", "of all call paths", QP_FIELD_COUNT, AT(sum)},
+    {.key = NULL}};
+#undef AT
+
+static bool next_metric(const void *document, size_t *at, void *to)
+{
+    const qp_run_info *run = &((const qp_document *)document)->m->run;
+    if (*at == run->n_metrics)
+        return false;
+    *(qp_run_metric *)to = run->metrics[(*at)++];
+    return true;
+}
+
+static const qp_rows metrics = QP_ROWS(metric_fields, qp_run_metric, next_metric);
+
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
+    {"metrics", NULL, "metrics of the host", QP_FIELD_ROWS, .rows = &metrics},
     {"marks", NULL, "marks in the order of their time", QP_FIELD_ROWS, .rows = &marks},
     {"events", NULL, "events that the host raised", QP_FIELD_ROWS, .rows = &events},
     {.key = NULL}};
@@ -265,6 +287,7 @@ static bool print_text(const qp_cli *cli, const void *document)
     if (run->n_markers > SHOWN_MAX)
         qp_out_format(s->out, "%s more; --format=json has all\n",
                       qp_unit_things(n, run->n_markers - SHOWN_MAX, "mark"));
+    is_good = is_good && print_rows(s, &metrics, document, run->n_metrics, "metric sum unit");
     return is_good && print_rows(s, &events, document, run->n_events, "name count") &&
            print_rows(s, &diagnostics, document, run->n_diagnostics,
                       "diagnostic count word text");

@@ -88,6 +88,10 @@ char *qp_header_moment(char *to, uint64_t ns);
     QP_TEXT("when", 0, "PATTERN", fold.when,                                                   \
             "call pattern of the paths that are shown, charged as it says: 'm.f->*' is m.f and " \
             "all that it called")
+#define QP_FLAG_METRIC                                                                         \
+    QP_TEXT("metric", 0, "NAME", fold.metric,                                                  \
+            "metric of the host in place of time, see qprof info; in formats of several values "   \
+            "beside it")
 #define QP_FLAG_ENDPOINT                                                                       \
     {"endpoint", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.endpoints), NULL,                   \
      "endpoints whose requests, with all that they called, are shown as 100 %; may be repeated"}
@@ -95,7 +99,7 @@ char *qp_header_moment(char *to, uint64_t ns);
     QP_WORD("sort", 0, "total|requests|failed|cut|mean|slowest|name", sort, NULL,              \
             "figure by which the rows are sorted")
 #define QP_FLAGS_COLLAPSE                                                                      \
-    QP_FLAG_SAMPLE_INDEX, QP_FLAG_ENDPOINT,                                                    \
+    QP_FLAG_SAMPLE_INDEX, QP_FLAG_METRIC, QP_FLAG_ENDPOINT,                                    \
     QP_TEXT("focus", 0, "METHOD", fold.focus,                                                  \
             "method whose calls, with what they called, are shown as 100 %"),                  \
     {"hide", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.hide), NULL,                            \

@@ -121,8 +121,8 @@ const qp_command qp_command_store_top = {
                     "order of the rows"),
             QP_COUNT("limit", 'n', limit, NULL,
                      "maximum number of rows; 0: all (default 25; all as json or csv)"),
-            QP_FLAG_ENDPOINT, QP_FLAG_FILTER, QP_STORE_FLAG_FORCE, QP_FLAG_UNIT, QP_FLAG_FORMAT,
-            QP_FLAGS_COMMON},
+            QP_FLAG_METRIC, QP_FLAG_ENDPOINT, QP_FLAG_FILTER, QP_STORE_FLAG_FORCE, QP_FLAG_UNIT,
+            QP_FLAG_FORMAT, QP_FLAGS_COMMON},
     .examples = "qprof store top fleet.db\n"
                 "qprof store top --service=web --since=24h fleet.db\n"
                 "qprof store top --label=region=eu --sort=total fleet.db",
@@ -142,6 +142,7 @@ const qp_command qp_command_store_tree = {
              "least part of the time, in percent, that a branch has"},
             QP_COUNT("depth", 'd', depth, NULL, "maximum number of levels; 0: all"),
             QP_COUNT("limit", 'n', limit, NULL, "maximum number of rows; 0: all (default 400)"),
+            QP_FLAG_METRIC,
             QP_FLAG_ENDPOINT,
             QP_STORE_FLAG_FORCE,
             QP_FLAG_UNIT,

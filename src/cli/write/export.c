@@ -28,6 +28,8 @@ static bool does_fit(const qp_cli *cli, const qp_exporter *x)
         qp_cli_fail(cli, "--callgrind-jumps is for --to=callgrind; %s has no jumps", x->name);
     else if (a->is_calls + a->has_samples + a->is_bytes + a->is_objects > 1)
         qp_cli_fail(cli, "--calls, --samples, --bytes and --objects cannot be combined");
+    else if (a->fold.metric && (a->is_calls || a->has_samples || a->is_bytes || a->is_objects))
+        qp_cli_fail(cli, "--metric and another value cannot be combined");
     else if ((a->is_bytes || a->is_objects) && !x->has_samples)
         qp_cli_fail(cli, "--%s is for formats of one value that adds up; %s %s",
                     a->is_bytes ? "bytes" : "objects", x->name,
@@ -63,13 +65,27 @@ static bool is_wanted(const qp_args *a, qp_measure x)
                                      : a->has_samples && x != QP_MEASURE_TIME;
 }
 
+/* Formats that have a metric of the host beside times, if they have it. */
+static bool has_both(const qp_exporter *x)
+{
+    return x->write == qp_export_pprof || x->write == qp_export_callgrind ||
+           x->write == qp_export_speedscope || x->write == qp_export_perfetto;
+}
+
+/* Formats of one value, which is then the metric; in the others it is in the place of times. */
+static bool is_single(const qp_cli *cli, const qp_exporter *x)
+{
+    return cli->args.fold.metric && x->has_samples && !has_both(x);
+}
+
 /* @return false: the run does not have what was requested; a message was printed */
-static bool choose_measure(const qp_cli *cli, const qp_model *m, qp_measure *out)
+static bool choose_measure(const qp_cli *cli, const qp_model *m, const qp_exporter *x,
+                           qp_measure *out)
 {
     const qp_args *a = &cli->args;
     qp_measure all[QP_MEASURES];
     bool is_known = !a->is_calls && !a->has_samples && !a->is_bytes && !a->is_objects;
-    *out = QP_MEASURE_TIME;
+    *out = is_single(cli, x) ? QP_MEASURE_METRIC : QP_MEASURE_TIME;
     for (uint32_t i = qp_export_measures(m, all); !is_known && i-- > 0;) {
         is_known = is_wanted(a, all[i]);
         *out = all[i];
@@ -98,6 +114,7 @@ static int run_export(qp_cli *cli)
     if (!does_fit(cli, x))
         return QP_EXIT_UNUSABLE;
     const bool is_apart = cli->args.has_threads;
+    cli->args.fold.keeps_times = has_both(x) || is_single(cli, x);
     cli->args.fold.follows_creators = x->write == qp_export_html && !is_apart;
     cli->args.has_threads |= x->is_by_thread && !cli->args.fold.joins_threads;
     int status = qp_cli_load_collapsed(cli, file, &m);
@@ -113,7 +130,7 @@ static int run_export(qp_cli *cli)
               .is_apart = is_apart,
               .sources = qp_page_notes_begin(cli, &notes)}};
     bool is_good = has_content(cli, m, x) && qp_cli_thread(cli, m, &j.o.thread) &&
-                   choose_measure(cli, m, &j.o.measure);
+                   choose_measure(cli, m, x, &j.o.measure);
     int written = is_good ? qp_output_write(cli, path, write_job, &j) : QP_EXIT_UNUSABLE;
     qp_page_notes_end(cli, path, x->write == qp_export_html && written == QP_EXIT_CLEAN,
                       &notes);

@@ -5,6 +5,7 @@
  * recursion or not, a call costs something only where the callee is not active yet, and every
  * outermost function has a caller: its thread. Written in the form that all readers agree on: one
  * line of events, all costs on every line, absolute lines. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -287,24 +288,33 @@ static bool write_methods(graph *g)
     return !g->edges.failed;
 }
 
+enum { EVENT_BYTES = 80 };
+
 /* "wall_ns", "Calls", ... */
-static const char *event_name(const graph *g, qp_measure x, char name[40])
+static const char *event_name(const graph *g, qp_measure x, char name[EVENT_BYTES])
 {
     static const char *const names[] = {[QP_MEASURE_CALLS] = "Calls",
                                         [QP_MEASURE_SAMPLES] = "Samples",
                                         [QP_MEASURE_INTERRUPTS] = "Interrupts",
                                         [QP_MEASURE_BYTES] = "Bytes",
                                         [QP_MEASURE_OBJECTS] = "Objects"};
+    if (x == QP_MEASURE_METRIC) { /* a word, of letters that readers know */
+        qp_text_format(name, EVENT_BYTES, "%s", qp_export_measure_name(g->m, x));
+        for (char *at = name; *at; at++)
+            if (!isalnum((unsigned char)*at))
+                *at = '_';
+        return name;
+    }
     if (x != QP_MEASURE_TIME)
         return names[x];
-    qp_text_format(name, 40, "%s_%s", qp_export_measure_name(g->m, x), g->m->run.unit);
+    qp_text_format(name, EVENT_BYTES, "%s_%s", qp_export_measure_name(g->m, x), g->m->run.unit);
     return name;
 }
 
 static void write_events(graph *g)
 {
     const qp_run_info *run = &g->m->run;
-    char name[40];
+    char name[EVENT_BYTES];
     if (run->has_times)
         qp_out_format(g->out, "event: %s : %s time (%s)\n",
                       event_name(g, QP_MEASURE_TIME, name), run->clock_text, run->unit);

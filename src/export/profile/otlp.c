@@ -137,7 +137,8 @@ static void write_dictionary(otlp *p)
 
 static void write_type(otlp *p, uint32_t field, qp_measure x)
 {
-    const char *unit = x != QP_MEASURE_TIME        ? x == QP_MEASURE_BYTES ? "bytes" : "count"
+    const char *unit = x == QP_MEASURE_METRIC      ? qp_metric_unit(p->m->run.metric)
+                       : x != QP_MEASURE_TIME      ? x == QP_MEASURE_BYTES ? "bytes" : "count"
                        : qp_measure_is_ns(x, p->m) ? "nanoseconds"
                                                    : p->m->run.unit;
     qp_proto_begin(&p->proto, field);

@@ -20,6 +20,7 @@ enum {
     STRING_UNIT,
     STRING_NANOSECONDS,
     STRING_BYTES,
+    STRING_METRIC_UNIT,
     STRING_INTERRUPT_CLOCK,
     STRING_PROGRAM,
     STRING_THREAD,
@@ -293,6 +294,7 @@ static void write_strings(pprof *p, const uint32_t *used)
                                     [STRING_UNIT] = is_ns ? "nanoseconds" : m->run.unit,
                                     [STRING_NANOSECONDS] = "nanoseconds",
                                     [STRING_BYTES] = "bytes",
+                                    [STRING_METRIC_UNIT] = qp_metric_unit(m->run.metric),
                                     [STRING_INTERRUPT_CLOCK] =
                                         m->run.is_pc_real ? "wall" : "cpu",
                                     [STRING_PROGRAM] = m->run.program,
@@ -316,9 +318,10 @@ static void write_strings(pprof *p, const uint32_t *used)
 static void write_measure(pprof *p, uint32_t field, qp_measure x)
 {
     write_type(p, field, STRING_MEASURE + x,
-               x == QP_MEASURE_TIME    ? STRING_UNIT
-               : x == QP_MEASURE_BYTES ? STRING_BYTES
-                                       : STRING_COUNT);
+               x == QP_MEASURE_TIME     ? STRING_UNIT
+               : x == QP_MEASURE_BYTES  ? STRING_BYTES
+               : x == QP_MEASURE_METRIC ? STRING_METRIC_UNIT
+                                        : STRING_COUNT);
 }
 
 /* What lies between two samples, or PC samples; else each unit was seen. */

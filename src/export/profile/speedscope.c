@@ -4,12 +4,15 @@
 #include "base/text/text.h"
 #include "export/shared/profile.h"
 
-/* That of bytes follows that of time. */
-static void write_profile_name(qp_json *json, const char *thread, qp_measure measure)
+/* Those of bytes and of a metric follow that of time. */
+static void write_profile_name(qp_json *json, const qp_model *m, const char *thread,
+                               qp_measure measure)
 {
-    char name[512];
-    qp_text_format(name, sizeof name, "%.480s, bytes", thread);
-    qp_json_text(json, "name", measure == QP_MEASURE_BYTES ? name : thread);
+    char name[640];
+    const bool is_apart = measure == QP_MEASURE_BYTES || measure == QP_MEASURE_METRIC;
+    qp_text_format(name, sizeof name, "%.480s, %s", thread,
+                   measure == QP_MEASURE_BYTES ? "bytes" : qp_export_measure_name(m, measure));
+    qp_json_text(json, "name", is_apart ? name : thread);
 }
 
 static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_measure measure)
@@ -18,7 +21,7 @@ static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_
     qp_path_walk_init(&s, m, thread, measure);
     qp_json_begin(json, NULL, '{');
     qp_json_text(json, "type", "evented");
-    write_profile_name(json, qp_export_thread_name(m, thread), measure);
+    write_profile_name(json, m, qp_export_thread_name(m, thread), measure);
     qp_json_text(json, "unit",
                  qp_measure_is_ns(measure, m)  ? "nanoseconds"
                  : measure == QP_MEASURE_BYTES ? "bytes"
@@ -35,6 +38,14 @@ static void write_profile(qp_json *json, const qp_model *m, uint32_t thread, qp_
     qp_json_end(json, ']');
     qp_json_count(json, "endValue", qp_path_walk_at(&s));
     qp_json_end(json, '}');
+}
+
+static void write_others(qp_json *json, const qp_model *m, uint32_t thread, qp_measure measure)
+{
+    const qp_export_options o = {.thread = thread, .measure = measure};
+    for (uint32_t i = 1; i < m->n_threads; i++)
+        if (qp_export_has_thread(m, i, &o))
+            write_profile(json, m, i, measure);
 }
 
 static void write_frames(qp_json *json, const qp_model *m)
@@ -71,11 +82,10 @@ bool qp_export_speedscope(const qp_model *m, qp_out *out, const qp_export_option
     for (uint32_t i = 1; i < m->n_threads; i++)
         if (qp_export_has_thread(m, i, o))
             write_profile(&json, m, i, qp_export_measure(m, o));
-    const qp_export_options bytes = {.thread = o->thread, .measure = QP_MEASURE_BYTES};
-    for (uint32_t i = 1; o->measure == QP_MEASURE_TIME && m->run.has_memory && i < m->n_threads;
-         i++)
-        if (qp_export_has_thread(m, i, &bytes))
-            write_profile(&json, m, i, QP_MEASURE_BYTES);
+    if (o->measure == QP_MEASURE_TIME && m->run.has_memory)
+        write_others(&json, m, o->thread, QP_MEASURE_BYTES);
+    if (o->measure == QP_MEASURE_TIME && m->run.metric)
+        write_others(&json, m, o->thread, QP_MEASURE_METRIC);
     qp_json_end(&json, ']');
     qp_json_end(&json, '}');
     return true;

@@ -8,7 +8,7 @@
 static bool has_self(const qp_model *m, const qp_figures *f)
 {
     return f->calls || f->self || f->samples || f->memory.bytes || f->memory.objects ||
-           (f->pc_samples && !m->run.is_stack_only);
+           f->metric || (f->pc_samples && !m->run.is_stack_only);
 }
 
 /* Frames of a node. The root of a thread is one only if it has self figures: time of
@@ -30,6 +30,7 @@ void qp_export_add(qp_figures *to, const qp_figures *f)
     to->samples += f->samples;
     to->pc_samples += f->pc_samples;
     qp_memory_add(&to->memory, &f->memory);
+    to->metric += f->metric;
 }
 
 bool qp_export_paths(const qp_model *m, uint32_t thread, qp_export_path **out, size_t *n)
@@ -125,6 +126,8 @@ uint32_t qp_export_measures(const qp_model *m, qp_measure out[QP_MEASURES])
         out[n++] = QP_MEASURE_OBJECTS;
         out[n++] = QP_MEASURE_BYTES;
     }
+    if (run->metric)
+        out[n++] = QP_MEASURE_METRIC;
     if (run->has_times)
         out[n++] = QP_MEASURE_TIME;
     return n;
@@ -147,10 +150,11 @@ bool qp_export_has_thread(const qp_model *m, uint32_t thread, const qp_export_op
 
 const char *qp_export_measure_name(const qp_model *m, qp_measure measure)
 {
-    return measure == QP_MEASURE_BYTES             ? "alloc_space"
-           : measure == QP_MEASURE_OBJECTS         ? "alloc_objects"
-           : measure != QP_MEASURE_TIME            ? qp_measure_unit(measure, m)
-           : strcmp(m->run.unit, "ns") != 0        ? m->run.unit
+    return measure == QP_MEASURE_BYTES      ? "alloc_space"
+           : measure == QP_MEASURE_OBJECTS  ? "alloc_objects"
+           : measure == QP_MEASURE_METRIC   ? m->run.metric ? m->run.metric->name : "metric"
+           : measure != QP_MEASURE_TIME     ? qp_measure_unit(measure, m)
+           : strcmp(m->run.unit, "ns") != 0 ? m->run.unit
            : m->run.clock_kind == QP_CLOCK_ELAPSED ? "wall"
                                                    : "cpu";
 }

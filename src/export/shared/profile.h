@@ -21,6 +21,7 @@ typedef enum {
     QP_MEASURE_INTERRUPTS, /* of the PC command */
     QP_MEASURE_BYTES,      /* allocated */
     QP_MEASURE_OBJECTS,
+    QP_MEASURE_METRIC, /* of the host */
     QP_MEASURES
 } qp_measure;
 
@@ -32,6 +33,7 @@ static inline uint64_t qp_measure_self(qp_measure x, const qp_figures *f)
            : x == QP_MEASURE_SAMPLES ? f->samples
            : x == QP_MEASURE_BYTES   ? f->memory.bytes
            : x == QP_MEASURE_OBJECTS ? f->memory.objects
+           : x == QP_MEASURE_METRIC  ? f->metric
                                      : f->pc_samples;
 }
 
@@ -41,6 +43,12 @@ static inline uint64_t qp_measure_units(qp_measure x, const qp_model *m, uint64_
     return x == QP_MEASURE_TIME ? qp_model_ns(m, sum) : sum;
 }
 
+/* @param metric  NULL: there is none */
+static inline const char *qp_metric_unit(const qp_run_metric *metric)
+{
+    return metric && *metric->unit ? metric->unit : "count";
+}
+
 static inline const char *qp_measure_unit(qp_measure x, const qp_model *m)
 {
     return x == QP_MEASURE_TIME      ? m->run.unit
@@ -48,6 +56,7 @@ static inline const char *qp_measure_unit(qp_measure x, const qp_model *m)
            : x == QP_MEASURE_SAMPLES ? "samples"
            : x == QP_MEASURE_BYTES   ? "bytes"
            : x == QP_MEASURE_OBJECTS ? "objects"
+           : x == QP_MEASURE_METRIC  ? qp_metric_unit(m->run.metric)
                                      : "pc_samples";
 }
 

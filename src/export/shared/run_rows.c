@@ -47,11 +47,15 @@ const qp_field qp_run_fields[] = {
     {"started_at", NULL, "UTC, with nanoseconds", QP_FIELD_MOMENT, AT(run.started_at)},
     {"ended_at", NULL, "UTC, with nanoseconds; null while unknown", QP_FIELD_MOMENT,
      AT(run.ended_at)},
-    {"unit", NULL, "unit of every time in this document", QP_FIELD_WORD, AT(run.unit),
-     .words = "ns|counts|faults|switches|misses|bytes|objects"},
+    {"unit", NULL,
+     "unit of every time in this document: ns, counts, faults, switches, misses, bytes, "
+     "objects, or that of "
+     "--metric",
+     QP_FIELD_NAME, AT(run.unit)},
     {"time", NULL, "how times were measured", QP_FIELD_WORD, AT(run.time_mode_text),
      .words = "exact|adaptive|sampled|none"},
-    {"clock", NULL, "what was measured", QP_FIELD_WORD, AT(run.clock_text)},
+    {"clock", NULL, "what was measured; with --metric its name", QP_FIELD_NAME,
+     AT(run.clock_text)},
     {"clock_source", NULL, "source of the ticks", QP_FIELD_WORD, AT(run.source_text)},
     {"clock_reads", NULL, "reads of the processor's counter and the loads before them",
      QP_FIELD_WORD, AT(run.reads_text), .words = "overlap|wait|not-measured"},

@@ -436,8 +436,9 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
     if (!s->is_spoilt)
         add_head(s, m, what);
     s->is_spoilt = s->is_spoilt || !qp_merge_add_methods(&x) || !qp_merge_add_threads(&x) ||
-                   !qp_merge_add_requests(&x) || !qp_merge_add_counter_blocks(&x) ||
-                   !qp_merge_add_contexts(&x) || !qp_merge_add_texts(&x);
+                   !qp_merge_add_requests(&x) || !qp_merge_add_metrics(&x) ||
+                   !qp_merge_add_counter_blocks(&x) || !qp_merge_add_contexts(&x) ||
+                   !qp_merge_add_texts(&x);
     s->n_runs++;
     qp_free(x.methods);
     qp_free(x.threads);
@@ -482,6 +483,8 @@ static void write_head(qp_builder *b, const qp_merge *s)
         const qp_run_note *note = QP_MERGE_AT(s->notes, const qp_run_note, i);
         qp_builder_note(b, note->is_message ? QP_NOTE_MESSAGE : QP_NOTE_ANNOTATION, note->text);
     }
+    for (unsigned i = 0; i < s->n_metrics; i++)
+        qp_builder_metric(b, s->metrics[i].name, s->metrics[i].unit);
 }
 
 static void write_methods(qp_builder *b, const qp_merge *s)
@@ -501,23 +504,29 @@ static uint32_t number_of(const qp_merge *s, uint32_t method)
     return QP_MERGE_AT(s->methods, const qp_merge_method, method)->number;
 }
 
-/* Of the newest call path, or of the root. */
-static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node *node)
+/* Of the newest call path, or of the root. @param has_figures  false: what the host added, and requests alone */
+static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node *node,
+                          bool has_figures)
 {
-    const qp_memory *m = &node->memory;
-    const qp_node_metrics metrics = {.bytes = m->bytes,
-                                     .objects = m->objects,
-                                     .freed_bytes = m->freed_bytes,
-                                     .freed_objects = m->freed_objects,
-                                     .off = s->head.flags & QP_FLAG_WAITS ? node->off : 0};
-    if (m->bytes || m->objects || m->freed_bytes || m->freed_objects || metrics.off)
+    static const qp_memory none;
+    const qp_memory *m = has_figures ? &node->memory : &none;
+    const qp_node_metrics metrics = {
+        .bytes = m->bytes,
+        .objects = m->objects,
+        .freed_bytes = m->freed_bytes,
+        .freed_objects = m->freed_objects,
+        .off = has_figures && s->head.flags & QP_FLAG_WAITS ? node->off : 0};
+    if (m->bytes || m->objects || m->freed_bytes || m->freed_objects || metrics.off ||
+        node->values)
         qp_builder_node_metrics(b, &metrics);
+    if (node->values)
+        qp_builder_node_values(b, node->values);
     if (node->requests)
         qp_builder_node_requests(b, node->requests);
 }
 
 /* The thread's call paths, callers first: the chain goes from the newest to the oldest. Where the paths are
- * left out, those of creators and of endpoints are written without figures, but with their requests. */
+ * left out, those of creators, of endpoints and with metrics of the host are written without other figures. */
 static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, bool has_paths,
                         uint32_t *order)
 {
@@ -530,7 +539,7 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, b
     nodes[th->root].number = 0;
     if (nodes[th->root].pc_samples)
         qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples, 0);
-    write_metrics(b, s, &nodes[th->root]);
+    write_metrics(b, s, &nodes[th->root], true);
     for (uint32_t number = 1; n > 0; number++) {
         qp_merge_node *node = &nodes[order[--n]];
         const qp_node figures = {.n_calls = qp_sum(node->hits, node->resumes),
@@ -540,13 +549,9 @@ static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, b
         node->number = number;
         qp_builder_node(b, nodes[node->parent].number, number_of(s, node->method),
                         has_paths ? &figures : &none);
-        if (!has_paths && node->requests)
-            qp_builder_node_requests(b, node->requests);
-        if (!has_paths)
-            continue;
-        if (node->skips || node->counts || node->pc_samples || node->resumes)
+        if (has_paths && (node->skips || node->counts || node->pc_samples || node->resumes))
             qp_builder_node_more(b, node->skips, node->counts, node->pc_samples, node->resumes);
-        write_metrics(b, s, node);
+        write_metrics(b, s, node, has_paths);
     }
 }
 
@@ -646,7 +651,7 @@ static void choose(qp_merge *s, bool has_paths)
         choose_path(s, creator ? creator - 1 : 0);
     }
     for (uint32_t i = 0; !has_paths && i < s->nodes.n; i++)
-        if (nodes[i].requests)
+        if (nodes[i].requests || nodes[i].values)
             choose_path(s, i);
 }
 

@@ -38,6 +38,7 @@ typedef struct {
     uint32_t number; /* while it is written; before: whether it is, see write_nodes() */
     uint64_t hits, skips, resumes, counts, pc_samples;
     qp_memory memory;
+    qp_node_values *values;     /* NULL: none */
     qp_node_requests *requests; /* NULL: none */
     uint64_t self, off;         /* units of the sum: ns, counts, ... */
     uint64_t min,
@@ -102,8 +103,10 @@ struct qp_merge {
     uint64_t wall, stopped;
     size_t n_runs;
     qp_buf methods, threads, nodes, counter_blocks, contexts, shares,
-        texts;                              /* contexts: const char * */
-    qp_buf notes;                           /* qp_run_note */
+        texts;                         /* contexts: const char * */
+    qp_buf notes;                      /* qp_run_note */
+    qp_run_metric metrics[QP_METRICS]; /* without their sums */
+    unsigned n_metrics;
     qp_dict method_of;                      /* hash of identity: index + 1 */
     qp_dict thread_of, context_of, text_of; /* hash of the name, or path: index + 1 */
     qp_dict child_of;                       /* parent << 32 | method: node */
@@ -154,6 +157,7 @@ void qp_variance_add(uint64_t *low, uint64_t *high, uint64_t more_low, uint64_t 
 bool qp_merge_add_methods(qp_merge_addition *x);
 bool qp_merge_add_threads(qp_merge_addition *x); /* with their call paths */
 bool qp_merge_add_requests(qp_merge_addition *x);
+bool qp_merge_add_metrics(qp_merge_addition *x);
 bool qp_merge_add_counter_blocks(qp_merge_addition *x);
 bool qp_merge_add_contexts(qp_merge_addition *x);
 bool qp_merge_add_texts(qp_merge_addition *x);

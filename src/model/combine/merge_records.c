@@ -270,6 +270,49 @@ bool qp_merge_add_requests(qp_merge_addition *x)
     return true;
 }
 
+/* The place of a metric in the sum. @return QP_METRICS: there is no room; QP_MERGE_NONE: no memory */
+static uint32_t metric_of(qp_merge *s, const qp_run_metric *metric)
+{
+    uint32_t i = 0;
+    while (i < s->n_metrics && strcmp(s->metrics[i].name, metric->name) != 0)
+        i++;
+    if (i < s->n_metrics || i == QP_METRICS)
+        return i;
+    qp_run_metric *to = &s->metrics[i];
+    to->name = qp_arena_text(&s->arena, metric->name);
+    to->unit = qp_arena_text(&s->arena, metric->unit);
+    if (!to->name || !to->unit)
+        return QP_MERGE_NONE;
+    s->n_metrics++;
+    return i;
+}
+
+bool qp_merge_add_metrics(qp_merge_addition *x)
+{
+    const qp_model *m = x->m;
+    uint32_t places[QP_METRICS] = {0};
+    for (size_t k = 0; k < m->run.n_metrics; k++) {
+        places[k] = metric_of(x->s, &m->run.metrics[k]);
+        if (places[k] == QP_MERGE_NONE)
+            return false;
+    }
+    for (size_t i = 0; i < m->own->values.n; i++) {
+        const qp_model_values *from = QP_MERGE_AT(m->own->values, qp_model_values, i);
+        qp_merge_node *node = QP_MERGE_AT(x->s->nodes, qp_merge_node, x->nodes[from->node]);
+        if (!node->values) {
+            node->values = qp_arena_take(&x->s->arena, 1, sizeof *node->values);
+            if (!node->values)
+                return false;
+            *node->values = (qp_node_values){{0}};
+        }
+        for (size_t k = 0; k < m->run.n_metrics; k++)
+            if (places[k] < QP_METRICS)
+                node->values->sums[places[k]] =
+                    qp_sum(node->values->sums[places[k]], from->values.sums[k]);
+    }
+    return true;
+}
+
 /* A thread and its call paths. Callers come before what they call, in the profile as in the sum.
  * @param paths  [n] the paths in the profile @return false: no memory */
 static bool add_thread(qp_merge_addition *x, uint32_t thread, const uint32_t *paths, size_t n)

@@ -235,6 +235,7 @@ static void place_roots(view *x)
         x->to->nodes[i].f.off = root->f.off;
         x->to->nodes[i].f.pc_samples = root->f.pc_samples;
         x->to->nodes[i].f.memory = root->f.memory;
+        x->to->nodes[i].f.metric = root->f.metric;
     }
     x->to->model.n_nodes = x->from->n_threads;
 }

@@ -314,6 +314,7 @@ void qp_figures_add_self(qp_figures *to, const qp_figures *f)
     to->pc_samples = qp_sum(to->pc_samples, f->pc_samples);
     to->cost = qp_sum(to->cost, f->cost);
     qp_memory_add(&to->memory, &f->memory);
+    to->metric = qp_sum(to->metric, f->metric);
 }
 
 void qp_figures_add_calls(qp_figures *to, const qp_figures *f)
@@ -469,6 +470,7 @@ bool qp_model_flat(const qp_model *m, uint32_t thread, qp_figures *out)
                 root->off = qp_sum(root->off, above->off);
                 root->pc_samples = qp_sum(root->pc_samples, above->pc_samples);
                 qp_memory_add(&root->memory, &above->memory);
+                root->metric = qp_sum(root->metric, above->metric);
             }
         root->total = root->self;
         root->off_total = root->off;

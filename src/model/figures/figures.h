@@ -34,6 +34,8 @@ bool qp_derive(qp_model_private *own);
  * tools. @param value  bytes, objects, or as pprof calls them; time: nothing changes
  * @return false: see error, one line; without memory the model can only be freed */
 bool qp_model_choose(qp_model *m, const char *value, qp_error *error);
+/* The same with a metric of the host, in its unit. @param is_beside  times stay, and qp_figures.metric has it */
+bool qp_model_choose_metric(qp_model *m, const char *name, bool is_beside, qp_error *error);
 /* Totals and figures of methods, of self times that are final. */
 bool qp_derive_totals(qp_model_private *own);
 /* Calls that only counter blocks know; after qp_load_counter_blocks(). */

@@ -44,8 +44,8 @@ static bool read_tree(qp_model_private *own, const qp_progress *progress)
     qp_progress_show(progress, DERIVED_PERCENT);
     if (!qp_load_thread_names(own) || !qp_load_contexts(own) || !qp_load_counter_blocks(own) ||
         !qp_derive_calls(own) || !qp_derive_instructions(own) || !qp_load_sources(own) ||
-        !qp_load_diagnostics(own) || !qp_load_notes(own) || !qp_load_markers(own) ||
-        !qp_salvage_words(own))
+        !qp_load_diagnostics(own) || !qp_load_notes(own) || !qp_load_metrics(own) ||
+        !qp_load_markers(own) || !qp_salvage_words(own))
         return false;
     qp_load_sums(own);
     qp_progress_show(progress, 100);

@@ -258,7 +258,11 @@ static bool cut_more(const cut *x, const qp_node *o, qp_cell cell, qp_cell old)
     bool has_data = cut_words(&m->n_skips, &om->n_skips, 4);
     if (m->metrics) {
         qp_node_metrics *k = record_at(x->now, m->metrics, 1);
-        has_data |= cut_words(&k->bytes, record_at(x->before, om->metrics, 1), 5);
+        qp_node_metrics *ok = record_at(x->before, om->metrics, 1);
+        has_data |= cut_words(&k->bytes, &ok->bytes, 5);
+        if (k->values)
+            has_data |= cut_words(record_at(x->now, k->values, 2),
+                                  record_at(x->before, ok->values, 2), QP_METRICS);
     }
     if (m->requests)
         cut_requests(x, o, m->requests, om->requests);

@@ -168,6 +168,12 @@ typedef struct qp_model_requests {
     qp_node_requests r;
 } qp_model_requests;
 
+/* What was added to the metrics of a path. */
+typedef struct {
+    uint32_t node;
+    qp_node_values values;
+} qp_model_values;
+
 /* Block time of an open frame that its counter block does not have yet. */
 typedef struct {
     uint32_t method, thread, block;
@@ -214,6 +220,7 @@ struct qp_model_private {
     uint32_t n_contexts;
     qp_model_text *texts;
     size_t n_texts;
+    qp_buf values;   /* qp_model_values; of a collapsed model: as the next */
     qp_buf requests; /* qp_model_requests; of a collapsed model: of the one that was read */
     qp_open_block *open_blocks;
     size_t n_open_blocks;
@@ -221,6 +228,8 @@ struct qp_model_private {
     size_t names_room, names_used;
     char *thread_names;
     qp_run_diagnostic *diagnostics;
+    qp_run_metric *metrics; /* [QP_METRICS] */
+    char *metric_names;
     qp_run_note *notes;
     qp_run_marker *markers;
     qp_run_event *events;
@@ -304,6 +313,8 @@ bool qp_load_sources(qp_model_private *own);
 bool qp_load_markers(qp_model_private *own);
 bool qp_load_diagnostics(qp_model_private *own);
 bool qp_load_notes(qp_model_private *own);
+/* The metrics of the host; after the call paths. */
+bool qp_load_metrics(qp_model_private *own);
 
 /* Free the image and what qp_load_methods() and qp_load_threads() read: it can be read
  * again. */

@@ -319,13 +319,13 @@ void qp_model_free(qp_model *m)
     if (!m)
         return;
     qp_model_private *own = m->own;
-    void *const all[] = {own->nodes,          own->node_cells,    own->open_calls,
-                         own->open_ticks,     own->open_variance, own->self_variance,
-                         own->total_variance, own->frames,        own->counter_blocks,
-                         own->shares,         own->contexts,      own->texts,
-                         own->open_blocks,    own->thread_names,  own->diagnostics,
-                         own->notes,          own->markers,       own->events,
-                         own->loss_texts,     own->losses,        own->requests.items};
+    void *const all[] = {
+        own->nodes,          own->node_cells,    own->open_calls,     own->open_ticks,
+        own->open_variance,  own->self_variance, own->total_variance, own->frames,
+        own->counter_blocks, own->shares,        own->contexts,       own->texts,
+        own->open_blocks,    own->thread_names,  own->diagnostics,    own->notes,
+        own->markers,        own->events,        own->loss_texts,     own->losses,
+        own->requests.items, own->values.items,  own->metrics,        own->metric_names};
     FREE_ALL(all);
     qp_model_forget(own);
     qp_free(own);

@@ -87,12 +87,25 @@ static const void *aux_record(const qp_model_private *own, uint32_t thread, qp_c
     return is_ours ? qp_image_cell(&own->image, cell) : NULL;
 }
 
+static void read_values(qp_model_private *own, const qp_model_node *n, qp_cell cell)
+{
+    const qp_node_values *v = aux_record(own, n->thread, cell);
+    const bool is_whole = v && aux_record(own, n->thread, cell + sizeof *v / QP_CELL - 1);
+    const bool counts = is_whole && !own->extras[n->thread].is_cleared;
+    qp_model_values *fresh = counts ? qp_buf_add(&own->values) : NULL;
+    if (fresh)
+        *fresh = (qp_model_values){(uint32_t)(n - own->nodes), *v};
+    own->n_losses[QP_LOSS_more] += !is_whole && own->threads[n->thread].n_drift == 0;
+}
+
 static void read_metrics(qp_model_private *own, qp_model_node *n, qp_cell cell)
 {
     const qp_node_metrics *m = aux_record(own, n->thread, cell);
     if (m) {
         n->f.memory = (qp_memory){m->bytes, m->objects, m->freed_bytes, m->freed_objects};
         n->f.off = m->off;
+        if (m->values)
+            read_values(own, n, m->values);
     } else {
         own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
     }
@@ -242,6 +255,7 @@ bool qp_load_nodes(qp_model_private *own)
         return false;
     own->model.nodes = own->nodes;
     own->requests = QP_BUF(qp_model_requests);
+    own->values = QP_BUF(qp_model_values);
     make_roots(own);
     for (size_t i = 0; i < own->n_spans; i++) {
         const qp_model_extent *s = &own->spans[i];
@@ -259,7 +273,7 @@ bool qp_load_nodes(qp_model_private *own)
             read_node(own, s->cell + k, thread, r->root);
     }
     qp_link_children(own);
-    return !own->requests.failed;
+    return !own->requests.failed && !own->values.failed;
 }
 
 /* ---- creators ---------------------------------------------------------------------------- */

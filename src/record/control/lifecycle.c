@@ -91,6 +91,7 @@ static void apply_head(void)
     qp_options_print(&qp_recorder.options, words, sizeof words);
     h->options = qp_texts_add(&qp_recorder.texts, words);
     qp_names_store();
+    qp_metrics_store();
     h->grain = (uint32_t)qp_recorder.options.number[QP_OPT_collection_granularity];
     h->flags &= ~(uint32_t)QP_FLAG_MIN_MAX;
     h->flags |= qp_recorder.options.number[QP_OPT_record_min_max] ? QP_FLAG_MIN_MAX : 0;

@@ -93,8 +93,11 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times time
     qp_store(&r->stopped_seen, times.total);
 }
 
-static void zero_metrics(qp_node_metrics *m)
+static void zero_metrics(qprof_thread *th, qp_node_metrics *m)
 {
+    qp_node_values *v = m->values ? QPROF_CELL(th, qp_node_values, m->values) : NULL;
+    for (unsigned i = 0; v && i < QP_METRICS; i++)
+        qp_store(&v->sums[i], 0);
     qp_store(&m->bytes, 0);
     qp_store(&m->objects, 0);
     qp_store(&m->freed_bytes, 0);
@@ -152,7 +155,7 @@ static bool zero_node(void *thread, qp_cell cell, QP_UNUSED const qp_node *unuse
         qp_store(&more->samples, 0);
     }
     if (more && more->metrics)
-        zero_metrics(QPROF_CELL(th, qp_node_metrics, more->metrics));
+        zero_metrics(th, QPROF_CELL(th, qp_node_metrics, more->metrics));
     if (more && more->requests)
         zero_requests(QPROF_CELL(th, qp_node_requests, more->requests));
     qp_thread_unsettled(th, n_unsettled);

@@ -223,6 +223,13 @@ void qp_names_facts(qp_name_facts *facts);
 /* Store all names in the file. */
 void qp_names_store(void);
 
+/* ---- metrics of the host: metrics.c ------------------------------------------------------ */
+
+/* The number of the metric of this name. @return 0: there are too many */
+int qp_metrics_create(const char *name, const char *unit);
+/* Store those that the file does not have. */
+void qp_metrics_store(void);
+
 /* ---- threads: threads.c ------------------------------------------------------------------ */
 
 /* A thread is what the host schedules: an OS thread or a virtual thread. A handle is private

@@ -204,6 +204,18 @@ qp_node_metrics *qp_tree_metrics(qprof_thread *th, qp_cell node)
     return more ? QPROF_CELL(th, qp_node_metrics, more->metrics) : NULL;
 }
 
+qp_node_values *qp_tree_values(qprof_thread *th, qp_cell node)
+{
+    qp_node_metrics *m = qp_tree_metrics(th, node);
+    if (m && !m->values) {
+        qp_cell cell = aux_cells(th, sizeof(qp_node_values) / QP_CELL);
+        if (!cell)
+            return NULL;
+        qp_publish(&m->values, cell);
+    }
+    return m ? QPROF_CELL(th, qp_node_values, m->values) : NULL;
+}
+
 qp_node_requests *qp_tree_requests(qprof_thread *th, qp_cell node)
 {
     qp_node_more *more = qp_tree_more(th, node);

@@ -42,6 +42,9 @@ qp_node_more *qp_tree_more(qprof_thread *th, qp_cell node);
 /* The figures of a path besides its time, made on demand. @return NULL: no room */
 qp_node_metrics *qp_tree_metrics(qprof_thread *th, qp_cell node);
 
+/* What was added to the host's metrics while a path was on top, made on demand. @return the same */
+qp_node_values *qp_tree_values(qprof_thread *th, qp_cell node);
+
 /* The record of a path that ends in an endpoint, made on demand. @return NULL: no room */
 qp_node_requests *qp_tree_requests(qprof_thread *th, qp_cell node);
 
