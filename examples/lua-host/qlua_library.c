@@ -55,6 +55,13 @@ static int lib_mark(lua_State *L)
     return 0;
 }
 
+/* qlua.message(text): an annotation of the run, with its moment. */
+static int lib_message(lua_State *L)
+{
+    qprof_add_annotation(luaL_checkstring(L, 1));
+    return 0;
+}
+
 /* qlua.counter(name, value): rounded down. */
 static int lib_counter(lua_State *L)
 {
@@ -175,6 +182,7 @@ static int open_library(lua_State *L)
                                          {"counter", lib_counter},
                                          {"event", lib_event},
                                          {"mark", lib_mark},
+                                         {"message", lib_message},
                                          {"metric", lib_metric},
                                          {"recording", lib_recording},
                                          {"request", lib_request},

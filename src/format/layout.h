@@ -242,6 +242,7 @@ typedef struct {
     qp_ref text;
     uint32_t kind;
     uint32_t dataset; /* the one it belongs to */
+    uint64_t at;      /* raw ticks of the run's elapsed clock; 0: not known; of minor 2 */
 } qp_note;
 
 /* A metric that the host defined, newest first by `next`. At a qp_ref. */
@@ -576,7 +577,8 @@ typedef enum {
     QP_MARKER_USER = 1,
     QP_MARKER_TRIGGER,
     QP_MARKER_ACTION,
-    QP_MARKER_EVENT_TRIGGER
+    QP_MARKER_EVENT_TRIGGER,
+    QP_MARKER_NOTE /* in traces alone: and qp_note_kind */
 } qp_marker_kind;
 
 /* A moment that the host or a trigger marks. */

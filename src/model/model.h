@@ -46,6 +46,8 @@ typedef struct {
 typedef struct {
     bool is_message; /* of the recorder; else an annotation of the host */
     const char *text;
+    bool has_moment; /* `at` is known */
+    uint64_t at;     /* ticks from the run's start */
 } qp_run_note;
 
 /* A moment that was marked: by the host, or because a trigger or an action fired. */

@@ -329,6 +329,7 @@ static const field fields[] = {
     FIELD(qp_note, text),
     FIELD(qp_note, kind),
     FIELD(qp_note, dataset),
+    FIELD(qp_note, at),
     FIELD(qp_metric, next),
     FIELD(qp_metric, name),
     FIELD(qp_metric, unit),

@@ -230,6 +230,36 @@ static bool next_event(const void *document, size_t *at, void *to)
 
 static const qp_rows events = QP_ROWS(event_fields, event_row, next_event);
 
+/* An annotation or a message. */
+typedef struct {
+    const char *kind, *text;
+    uint64_t at;
+    bool has_moment;
+} note_row;
+
+#define AT(member) QP_FIELD_AT(note_row, member)
+static const qp_field note_fields[] = {
+    {"kind", NULL, "of the host, or of the recorder", QP_FIELD_WORD, AT(kind),
+     .words = "annotation|message"},
+    {"has_moment", NULL, "whether its moment is known", QP_FIELD_YES, AT(has_moment)},
+    {"at_ns", NULL, "from the start of the run; 0: not known", QP_FIELD_COUNT, AT(at)},
+    {"text", NULL, NULL, QP_FIELD_TEXT, AT(text)},
+    {.key = NULL}};
+#undef AT
+
+static bool next_note(const void *document, size_t *at, void *to)
+{
+    const qp_model *m = ((const qp_document *)document)->m;
+    if (*at == m->run.n_notes)
+        return false;
+    const qp_run_note *note = &m->run.notes[(*at)++];
+    *(note_row *)to = (note_row){note->is_message ? "message" : "annotation", note->text,
+                                 qp_model_ns(m, note->at), note->has_moment};
+    return true;
+}
+
+static const qp_rows notes = QP_ROWS(note_fields, note_row, next_note);
+
 /* A metric of the host. */
 #define AT(member) QP_FIELD_AT(qp_run_metric, member)
 static const qp_field metric_fields[] = {
@@ -254,6 +284,8 @@ static const qp_rows metrics = QP_ROWS(metric_fields, qp_run_metric, next_metric
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
     {"metrics", NULL, "metrics of the host", QP_FIELD_ROWS, .rows = &metrics},
+    {"messages", NULL, "annotations and messages, oldest first, with their moments", QP_FIELD_ROWS,
+     .rows = &notes},
     {"marks", NULL, "marks in the order of their time", QP_FIELD_ROWS, .rows = &marks},
     {"events", NULL, "events that the host raised", QP_FIELD_ROWS, .rows = &events},
     {.key = NULL}};
@@ -270,6 +302,17 @@ static bool print_rows(const qp_screen *s, const qp_rows *rows, const void *docu
            qp_rows_text(s, rows, document, order, QP_FIELDS_ALL, qp_unit_for(0, true, NULL));
 }
 
+/* "message     at 1.2 ms: text" */
+static void print_note(const qp_screen *s, const qp_model *m, const qp_run_note *note)
+{
+    char moment[QP_NUMBER_BYTES];
+    qp_header_label(s, note->is_message ? "message" : "annotation");
+    if (note->has_moment)
+        qp_out_format(s->out, "at %s: ", qp_unit_time(moment, qp_model_ns(m, note->at)));
+    qp_screen_name(s, note->text, 0);
+    qp_out_char(s->out, '\n');
+}
+
 static bool print_text(const qp_cli *cli, const void *document)
 {
     const qp_screen *s = &cli->screen;
@@ -279,7 +322,7 @@ static bool print_text(const qp_cli *cli, const void *document)
     qp_header_text(s, m, cli->path, false);
     print_setup(s, m);
     for (size_t i = 0; i < run->n_notes; i++)
-        print_field(s, run->notes[i].is_message ? "message" : "annotation", run->notes[i].text);
+        print_note(s, m, &run->notes[i]);
     for (size_t i = 0; i < m->n_losses; i++)
         print_field(s, "damaged", m->losses[i]);
     bool is_good = print_rows(s, &shown_marks, document, run->n_markers,

@@ -2,11 +2,13 @@
  * order. Neither recurses: calls may be nested a million deep. */
 #include "cli/show/show.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/containers/alloc.h"
 #include "base/containers/dict.h"
+#include "base/text/buf.h"
 #include "base/text/glob.h"
 #include "base/text/json.h"
 #include "base/text/text.h"
@@ -30,6 +32,13 @@ typedef struct {
     uint64_t depth, calls, begin_ns, total_ns, off_ns, suspended_ns;
 } call_row;
 
+/* A mark, an annotation or a message while the request was open. */
+typedef struct {
+    const char *kind, *text, *at_text;
+    uint64_t at_ns; /* since the begin of the request */
+    char at[QP_NUMBER_BYTES];
+} moment_row;
+
 /* Calls that a line sums up lie at equal distances. */
 typedef struct {
     size_t end; /* of the first */
@@ -48,6 +57,7 @@ typedef struct {
     size_t n_calls;
     call_row *lines;
     size_t n_lines;
+    qp_buf moments; /* moment_row; of a profile */
 } document;
 
 #define AT(member) QP_FIELD_AT(row, member)
@@ -111,6 +121,27 @@ static const qp_field call_fields[] = {
     {.key = NULL}};
 #undef AT
 
+#define AT(member) QP_FIELD_AT(moment_row, member)
+static const qp_field moment_fields[] = {
+    {"at_ns", NULL, "since the begin of the request", QP_FIELD_COUNT, AT(at_ns)},
+    {"at", "At", NULL, QP_FIELD_WORD, AT(at_text), .flags = QP_FIELD_NO_JSON | QP_FIELD_RIGHT},
+    {"kind", "Of", "what made it", QP_FIELD_WORD, AT(kind),
+     .words = "user|trigger|action|event-trigger|annotation|message"},
+    {"text", "Mark", "its name, or its text", QP_FIELD_NAME, AT(text)},
+    {.key = NULL}};
+#undef AT
+
+static bool next_moment(const void *data, size_t *at, void *to)
+{
+    const document *d = data;
+    if (*at == d->moments.n)
+        return false;
+    moment_row *r = to;
+    *r = ((const moment_row *)d->moments.items)[(*at)++];
+    r->at_text = r->at;
+    return true;
+}
+
 static bool next_row(const void *data, size_t *at, void *to)
 {
     const document *d = data;
@@ -147,6 +178,7 @@ static const qp_rows shown_rows = QP_ROWS(fields, row, next_shown);
 static const qp_rows store_rows = QP_ROWS(store_fields, row, next_row);
 static const qp_rows store_shown_rows = QP_ROWS(store_fields, row, next_shown);
 static const qp_rows call_rows = QP_ROWS(call_fields, call_row, next_call);
+static const qp_rows moment_rows = QP_ROWS(moment_fields, moment_row, next_moment);
 
 #define LIST_OF(of)                                                                            \
     {                                                                                          \
@@ -162,7 +194,12 @@ static const qp_rows call_rows = QP_ROWS(call_fields, call_row, next_call);
 const qp_field qp_kept_list_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part}, LIST_OF(rows), {.key = NULL}};
 const qp_field qp_kept_fields[] = {
-    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part}, ONE_OF(shown_rows), {.key = NULL}};
+    {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
+    ONE_OF(shown_rows),
+    {"marks", NULL,
+     "marks of its thread or of none, annotations and messages, in the order of their time",
+     QP_FIELD_ROWS, .rows = &moment_rows},
+    {.key = NULL}};
 const qp_field qp_kept_store_list_fields[] = {LIST_OF(store_rows), {.key = NULL}};
 const qp_field qp_kept_store_fields[] = {ONE_OF(store_shown_rows), {.key = NULL}};
 
@@ -197,6 +234,45 @@ static row row_of(const qp_kept_request *r, const qp_kept_origin *from)
         qp_kept_hex(x.span, r->span, sizeof r->span);
     }
     return x;
+}
+
+/* Add a moment that lies in the request. @param at  ns since the start of the run */
+static void add_moment(document *d, const char *kind, const char *text, uint64_t at)
+{
+    const qp_kept_request *r = &d->shown->r;
+    const bool is_in = at >= r->begun_ns && at - r->begun_ns <= r->elapsed_ns;
+    moment_row *to = is_in ? qp_buf_add(&d->moments) : NULL;
+    if (to) {
+        *to = (moment_row){.kind = kind, .text = text, .at_ns = at - r->begun_ns};
+        qp_unit_time(to->at, to->at_ns);
+    }
+}
+
+static int by_moment(const void *a, const void *b)
+{
+    const moment_row *x = a, *y = b;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* A store has none. @return false: no memory */
+static bool gather_moments(document *d)
+{
+    const qp_model *m = d->about.m;
+    d->moments = QP_BUF(moment_row);
+    for (size_t i = 0; m && i < m->run.n_markers; i++) {
+        const qp_run_marker *k = &m->run.markers[i];
+        if (!k->thread || m->threads[k->thread].ordinal == d->shown->r.thread_ordinal)
+            add_moment(d, k->kind, k->name, qp_model_ns(m, k->at));
+    }
+    for (size_t i = 0; m && i < m->run.n_notes; i++) {
+        const qp_run_note *note = &m->run.notes[i];
+        if (note->has_moment)
+            add_moment(d, note->is_message ? "message" : "annotation", note->text,
+                       qp_model_ns(m, note->at));
+    }
+    if (d->moments.n)
+        qsort(d->moments.items, d->moments.n, sizeof(moment_row), by_moment);
+    return !d->moments.failed;
 }
 
 bool qp_kept_is_chosen(const qp_cli *cli, const char *endpoint)
@@ -435,7 +511,10 @@ static bool print_calls(const qp_cli *cli, const void *data)
     qp_screen_style(s, QP_STYLE_PLAIN);
     for (size_t i = 0; i < d->n_lines; i++)
         print_line(s, &d->lines[i], unit);
-    return true;
+    if (d->moments.n)
+        qp_out_char(s->out, '\n');
+    return !d->moments.n ||
+           qp_rows_text(s, &moment_rows, d, "at kind text", QP_FIELDS_ALL, QP_UNIT_NONE);
 }
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
@@ -489,6 +568,19 @@ static void write_event(qp_json *json, const document *d, const row *r, const qp
     qp_json_end(json, '}');
 }
 
+static void write_moment(qp_json *json, const document *d, const row *r, const moment_row *k)
+{
+    qp_json_begin(json, NULL, '{');
+    qp_json_text(json, "ph", "i");
+    qp_json_text(json, "s", "t");
+    qp_json_text(json, "name", k->text);
+    qp_json_text(json, "cat", k->kind);
+    qp_json_decimal(json, "ts", r->r.begun_ns + k->at_ns, 3);
+    qp_json_count(json, "pid", process_of(d, r));
+    qp_json_count(json, "tid", r->from.number);
+    qp_json_end(json, '}');
+}
+
 /* Each request has a track: requests may overlap, and be parts of others. @return false: see error */
 static bool write_track(qp_json *json, const document *d, const row *r, qp_error *error)
 {
@@ -510,6 +602,8 @@ static bool write_track(qp_json *json, const document *d, const row *r, qp_error
     qp_json_end(json, '}');
     for (size_t i = 0; i < n; i++)
         write_event(json, d, r, &calls[i]);
+    for (size_t i = 0; i < d->moments.n; i++) /* of the one that is shown */
+        write_moment(json, d, r, (const moment_row *)d->moments.items + i);
     qp_free(calls);
     return true;
 }
@@ -578,6 +672,8 @@ static int show(qp_cli *cli, document *d)
                is_timeline = cli->args.to || cli->args.output;
     if (is_whole && (d->shown = find(cli, d)) == NULL)
         return QP_EXIT_UNUSABLE;
+    if (is_whole && !gather_moments(d))
+        return qp_cli_fail_memory(cli);
     if (is_timeline && !d->n)
         return refuse(cli, d), QP_EXIT_UNUSABLE;
     if (is_timeline)
@@ -601,5 +697,6 @@ int qp_kept_show(qp_cli *cli, const qp_kept_set *set)
     qp_free(d.all);
     qp_free(d.calls);
     qp_free(d.lines);
+    qp_free(d.moments.items);
     return status;
 }

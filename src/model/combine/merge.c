@@ -236,7 +236,8 @@ static void add_note(qp_merge *s, bool is_message, const char *text)
 {
     qp_run_note *note = qp_buf_add(&s->notes);
     if (note)
-        *note = (qp_run_note){is_message, qp_arena_text(&s->arena, text)};
+        *note = (qp_run_note){.is_message = is_message,
+                              .text = qp_arena_text(&s->arena, text)};
     s->is_spoilt |= !note || !note->text;
 }
 

@@ -244,11 +244,14 @@ bool qp_load_diagnostics(qp_model_private *own)
 bool qp_load_notes(qp_model_private *own)
 {
     qp_buf found = QP_BUF(qp_run_note);
+    const qp_head *h = qp_image_head(&own->image);
+    const bool has_moments = h->minor >= 2 && !(h->flags & QP_FLAG_MERGED);
+    const size_t n_bytes = h->minor >= 2 ? sizeof(qp_note) : offsetof(qp_note, at);
     const qp_note *note;
     uint64_t n_left =
-        own->image.file_bytes / sizeof *note; /* a circular list would never end */
-    for (qp_ref ref = qp_image_head(&own->image)->notes; ref; ref = note->next) {
-        note = qp_bytes_at(qp_image_bytes(&own->image), ref, sizeof *note);
+        own->image.file_bytes / n_bytes; /* a circular list would never end */
+    for (qp_ref ref = h->notes; ref; ref = note->next) {
+        note = qp_bytes_at(qp_image_bytes(&own->image), ref, n_bytes);
         if (!note || n_left-- == 0 || found.n == NOTES_MAX) {
             own->n_losses[QP_LOSS_notes]++;
             break;
@@ -257,7 +260,12 @@ bool qp_load_notes(qp_model_private *own)
             continue;
         qp_run_note *to = qp_buf_add(&found);
         if (to)
-            *to = (qp_run_note){note->kind == QP_NOTE_MESSAGE, qp_load_text(own, note->text)};
+            *to = (qp_run_note){.is_message = note->kind == QP_NOTE_MESSAGE,
+                                .text = qp_load_text(own, note->text)};
+        if (to && has_moments && note->at) {
+            to->has_moment = true;
+            to->at = qp_ticks_between(h->begun_raw, note->at);
+        }
     }
     size_t n;
     own->notes = qp_buf_take(&found, &n);

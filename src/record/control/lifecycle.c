@@ -394,6 +394,7 @@ static void abandon(void)
 static int begin_run(const char *output, qp_error *error)
 {
     const uint64_t wanted = qp_recorder.options.number[QP_OPT_memory_limit];
+    qp_on_note = NULL;
     int code = open_memory(output);
     if (!code)
         code = begin_tables(error);
@@ -406,6 +407,7 @@ static int begin_run(const char *output, qp_error *error)
     qp_threads_begin();
     qp_triggers_changed();
     qp_trace_begin();
+    qp_on_note = qp_trace_note_added;
     code = start_traces(error);
     if (code) {
         stop_traces();

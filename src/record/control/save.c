@@ -465,7 +465,7 @@ static void note(const char *temporary, const char *path, const qp_error *error)
     qp_ref ref = words ? qp_blob_take(&s, &texts.blobs, sizeof(qp_note)) : 0;
     if (ref) {
         qp_note *n = qp_at_ref(&s, ref);
-        *n = (qp_note){s.head->notes, words, QP_NOTE_MESSAGE, s.head->dataset};
+        *n = (qp_note){s.head->notes, words, QP_NOTE_MESSAGE, s.head->dataset, 0};
         s.head->notes = ref;
         rewrite(&s, temporary);
     }

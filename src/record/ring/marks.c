@@ -31,6 +31,12 @@ void qp_marker_add(const qprof_thread *th, qp_marker_kind kind, const char *name
     qp_trace_marker(kind, m->name);
 }
 
+void qp_trace_note_added(qp_note *n)
+{
+    n->at = qp_clock_elapsed();
+    qp_trace_marker((qp_marker_kind)(QP_MARKER_NOTE + n->kind), n->text);
+}
+
 /* ---- user events ------------------------------------------------------------------------- */
 
 static uint64_t event_of(QP_UNUSED void *unused, uint32_t cell)

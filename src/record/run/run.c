@@ -20,6 +20,7 @@ uint32_t qp_is_triggering;
 uint32_t qp_gate_plain, qp_gate_vt;
 uint32_t qp_changes[2];
 uint32_t *qp_state_word;
+void (*qp_on_note)(qp_note *n);
 
 qprof_thread qp_closed_thread;
 qp_trace_lane qp_closed_lane;
@@ -103,6 +104,8 @@ bool qp_recorder_note(qp_note_kind kind, const char *text)
     qp_note *n = qp_at_ref(&qp_recorder.space, ref);
     *n = (qp_note){
         .text = words, .kind = (uint32_t)kind, .dataset = qp_recorder_head()->dataset};
+    if (qp_on_note)
+        qp_on_note(n);
     n->next = qp_load(&qp_recorder_head()->notes);
     while (!qp_swap_if(&qp_recorder_head()->notes, &n->next, ref))
         ;

@@ -174,6 +174,8 @@ void qp_recorder_log(const char *format, ...) __attribute__((format(printf, 1, 2
 /* Write a line to standard error, if that neither waits nor can damage a file of the host. */
 void qp_recorder_tell(const char *text);
 bool qp_recorder_note(qp_note_kind kind, const char *text);
+/* Called with a note that becomes visible: it gets its moment. NULL: the clock of the run has not begun. */
+extern void (*qp_on_note)(qp_note *n);
 
 /* ---- names of files: output_name.c ------------------------------------------------------- */
 
