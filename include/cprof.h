@@ -258,6 +258,9 @@ CPROF_SAME(request_end_of);
 
 /* ---- metrics ----------------------------------------------------------------------------- */
 CPROF_SAME(metric_create);
+CPROF_SAME(record_metric_of);
+CPROF_SAME(wait_begin);
+CPROF_SAME(wait_end);
 
 /* ---- diagnostics ------------------------------------------------------------------------- */
 CPROF_SAME(strerror);

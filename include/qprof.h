@@ -621,7 +621,7 @@ QPROF_FN(int) qprof_save_data_to_file(const char *name);
  * @return as qprof_save_data(); always 0 in libcprof */
 QPROF_FN(int) qprof_new_phase(const char *label);
 
-/** Attach a text to the next dataset.
+/** Attach a text to the next dataset, with the moment of the call. A trace has it as well.
  *
  * @param text  copied
  * @return the length of the text; 0 if it is NULL, or not running
@@ -702,6 +702,9 @@ QPROF_FN(void) qprof_set_clock(uint64_t (*now)(void));
 
 /* ---- metrics ----------------------------------------------------------------------------- */
 #include "qprof/metrics.h" /* what the host counts, by call path */
+
+/* ---- locks ------------------------------------------------------------------------------- */
+#include "qprof/locks.h" /* waits for locks, by waiter and holder */
 
 /* ---- triggers ---------------------------------------------------------------------------- */
 #include "qprof/events.h"   /* event triggers: when an event happens, do this */

@@ -76,6 +76,16 @@ static int lib_counter(lua_State *L)
     return 0;
 }
 
+/* The call path of the function at a level; 1: the one that calls. @return 0: it is not known */
+static uint64_t path_at(const lua_State *L, lua_Integer level)
+{
+    const CallInfo *ci = L->ci;
+    uint64_t here = L->qstack.th ? qprof_thread_path(L->qstack.th) : 0;
+    for (; ci != NULL && level > 0; level--)
+        ci = ci->previous;
+    return ci ? qprof_path_of_token(here, ci->qtoken) : 0;
+}
+
 /* A number that is not negative, rounded down. */
 static uint64_t check_amount(lua_State *L, int at)
 {
@@ -99,14 +109,43 @@ static int lib_metric(lua_State *L)
     return 1;
 }
 
-/* qlua.add(metric, n or nil): add n, or 1, for the path on top. */
+/* qlua.add(metric, n or nil): add n, or 1, for the function that calls. */
 static int lib_add(lua_State *L)
 {
     lua_Integer metric = luaL_checkinteger(L, 1);
     uint64_t n = lua_isnoneornil(L, 2) ? 1 : check_amount(L, 2);
     luaL_argcheck(L, metric > 0 && metric <= QPROF_METRICS, 1, "no metric");
     if (L->qstack.th)
-        qprof_add(&L->qstack, (int)metric, n);
+        qprof_record_metric_of(L->qstack.th, path_at(L, 1), (int)metric, n);
+    return 0;
+}
+
+/* qlua.path(level or nil): the call path of the function at that level, for qlua.wait_end(); 1, or nil: the one
+ * that calls. 0: it is not known. */
+static int lib_path(lua_State *L)
+{
+    lua_Integer level = luaL_optinteger(L, 1, 1);
+    luaL_argcheck(L, level >= 0, 1, "negative");
+    lua_pushinteger(L, (lua_Integer)path_at(L, level));
+    return 1;
+}
+
+/* qlua.wait_begin(): the moment, for qlua.wait_end(). */
+static int lib_wait_begin(lua_State *L)
+{
+    lua_pushinteger(L, L->qstack.th ? (lua_Integer)qprof_wait_begin(L->qstack.th) : 0);
+    return 1;
+}
+
+/* qlua.wait_end(begun, lock, waiter or nil, holder or nil): a wait for a lock is over. */
+static int lib_wait_end(lua_State *L)
+{
+    uint64_t begun = (uint64_t)luaL_checkinteger(L, 1);
+    const char *lock = luaL_checkstring(L, 2);
+    uint64_t waiter = (uint64_t)luaL_optinteger(L, 3, 0),
+             holder = (uint64_t)luaL_optinteger(L, 4, 0);
+    if (L->qstack.th)
+        qprof_wait_end(L->qstack.th, begun, lock, waiter, holder);
     return 0;
 }
 
@@ -184,12 +223,15 @@ static int open_library(lua_State *L)
                                          {"mark", lib_mark},
                                          {"message", lib_message},
                                          {"metric", lib_metric},
+                                         {"path", lib_path},
                                          {"recording", lib_recording},
                                          {"request", lib_request},
                                          {"running", lib_running},
                                          {"snapshot", lib_snapshot},
                                          {"start", lib_start},
                                          {"stop", lib_stop},
+                                         {"wait_begin", lib_wait_begin},
+                                         {"wait_end", lib_wait_end},
                                          {NULL, NULL}};
     luaL_newlib(L, functions);
     return 1;

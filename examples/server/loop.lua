@@ -1,4 +1,5 @@
 -- loop.lua: coroutines that wait for sockets, for a time, or for a lock: the event loop of server.lua.
+local is_recorded, qlua = pcall(require, "qlua")
 local socket = require("socket")
 local M = {}
 
@@ -26,14 +27,18 @@ local Lock = {}
 Lock.__index = Lock
 M.Lock = Lock
 
-function Lock.new() return setmetatable({ is_held = false, waiting = {} }, Lock) end
+function Lock.new(name) return setmetatable({ name = name, is_held = false, waiting = {} }, Lock) end
 
+-- Records waits, and what holds the lock: the function that called this one.
 function Lock:acquire()
+    local path = is_recorded and qlua.path(2)
     if self.is_held then
+        local begun, holder = is_recorded and qlua.wait_begin(), self.holder
         self.waiting[#self.waiting + 1] = coroutine.running()
         coroutine.yield()
+        if is_recorded then qlua.wait_end(begun, self.name, path, holder) end
     end
-    self.is_held = true
+    self.is_held, self.holder = true, path
 end
 
 function Lock:release()

@@ -57,7 +57,7 @@ local function show_item(_, id)
 end
 
 -- ---- POST /buy: one buys at a time, for the journal is written under a lock ---------------------
-local journal = loop.Lock.new()
+local journal = loop.Lock.new("journal")
 
 local function write_journal() loop.sleep(0.002) end
 

@@ -2,6 +2,7 @@
  * chooses. */
 #include "api/guard.h"
 #include "base/os/clock.h"
+#include "record/clock/clock.h"
 #include "record/control/control.h"
 
 enum { WAIT_NS = 100000, CODE_MAX = 1 << 30 };
@@ -162,16 +163,46 @@ uint64_t qprof_thread_path(const qprof_thread *th)
     return cell ? (uint64_t)qp_recorder.epoch << 32 | cell : 0;
 }
 
+/* The path of a number from qprof_thread_path(). @return 0: of no path of this run */
+static qp_cell path_of(uint64_t number)
+{
+    bool is_known = number >> 32 == qp_recorder.epoch && qp_fork_has_path((qp_cell)number);
+    return is_known ? (qp_cell)number : 0;
+}
+
+void qprof_record_metric_of(qprof_thread *th, uint64_t path, int metric, uint64_t n)
+{
+    if (th && qp_is_open(th) && qp_is_running())
+        qp_metric_add(th, path_of(path), metric, n);
+}
+
+uint64_t qprof_wait_begin(const qprof_thread *th)
+{
+    return th && qp_is_open(th) && qp_is_running() ? qp_clock_elapsed() : 0;
+}
+
+void qprof_wait_end(qprof_thread *th, uint64_t begun, const char *lock, uint64_t waiter,
+                    uint64_t holder)
+{
+    int host_errno = errno;
+    if (begun && th && qp_is_open(th) && qp_is_running() && qp_recorder_has_paths()) {
+        uint64_t start = qp_recorder_head()->begun_raw, now = qp_clock_elapsed();
+        if (begun - start > now - start)
+            qp_count(&qp_recorder.space, QP_D_e_arg);
+        else
+            qp_lock_waited(th, lock && *lock ? lock : "(lock)", path_of(waiter),
+                           path_of(holder), now - begun);
+    }
+    errno = host_errno;
+}
+
 qprof_thread *qprof_thread_new(qprof_thread **shared, uint64_t creator)
 {
     static uint32_t n_made;
     int host_errno = errno;
     qprof_thread *th = NULL;
     if (qp_guard_is_open(&qp_gate_vt) && qp_is_running()) {
-        bool is_known =
-            creator >> 32 == qp_recorder.epoch && qp_fork_has_path((qp_cell)creator);
-        qp_cell cell = is_known ? (qp_cell)creator : 0;
-        th = qp_thread_new_stack(shared, OWN_IDS + qp_fetch_add(&n_made, 1), cell);
+        th = qp_thread_new_stack(shared, OWN_IDS + qp_fetch_add(&n_made, 1), path_of(creator));
     }
     errno = host_errno;
     return th ? th : &qp_closed_thread;

@@ -9,7 +9,7 @@
 # that links both libraries statically they are those of libqprof.
 
 # The functions that the headers declare with QPROF_FN: libcprof renames all of them.
-set(headers qprof.h qprof/inline.h qprof/memory.h qprof/metrics.h qprof/samples_only.h qprof/sampling.h qprof/cost.h qprof/requests.h qprof/triggers.h qprof/events.h qprof/trace.h)
+set(headers qprof.h qprof/inline.h qprof/memory.h qprof/metrics.h qprof/locks.h qprof/samples_only.h qprof/sampling.h qprof/cost.h qprof/requests.h qprof/triggers.h qprof/events.h qprof/trace.h)
 list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/)
 set(declarations "")
 foreach(header IN LISTS headers)

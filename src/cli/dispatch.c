@@ -11,15 +11,13 @@
 #include "cli/core/cli.h"
 
 static const qp_command *const commands[] = {
-    &qp_command_run,       &qp_command_report, &qp_command_summary,
-    &qp_command_requests,  &qp_command_tree,   &qp_command_detail,
-    &qp_command_annotate,  &qp_command_info,   &qp_command_check,
-    &qp_command_cover,     &qp_command_list,   &qp_command_diff,
-    &qp_command_merge,     &qp_command_export, &qp_command_html,
-    &qp_command_pm,        &qp_command_trace,  &qp_command_store,
-    &qp_command_push,      &qp_command_serve,  &qp_command_top,
-    &qp_command_list_live, &qp_command_config, &qp_command_version,
-    &qp_command_doctor,    &qp_command_help,   NULL};
+    &qp_command_run,     &qp_command_report, &qp_command_summary,   &qp_command_requests,
+    &qp_command_locks,   &qp_command_tree,   &qp_command_detail,    &qp_command_annotate,
+    &qp_command_info,    &qp_command_check,  &qp_command_cover,     &qp_command_list,
+    &qp_command_diff,    &qp_command_merge,  &qp_command_export,    &qp_command_html,
+    &qp_command_pm,      &qp_command_trace,  &qp_command_store,     &qp_command_push,
+    &qp_command_serve,   &qp_command_top,    &qp_command_list_live, &qp_command_config,
+    &qp_command_version, &qp_command_doctor, &qp_command_help,      NULL};
 
 /* Name what --source-path has and is no folder: sources would be missing without a reason. */
 static void warn_of_folders(const qp_cli *cli)

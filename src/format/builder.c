@@ -41,7 +41,9 @@ struct qp_builder {
     qp_buf threads;  /* thread_part */
     qp_buf nodes;    /* qp_node; parent and more: from 1 in their thread's, method: a number */
     qp_buf more;     /* qp_node_more, each followed by what it names: qp_node_metrics with its
-                        qp_node_values, qp_node_requests */
+                        qp_node_values and qp_lock_wait, of which `reserved` is the number of the
+                        holder's thread; qp_node_requests */
+    size_t metrics;  /* the newest qp_node_metrics in `more` */
     qp_buf counter_blocks; /* cells; qp_counter_block.method and .context: numbers */
     qp_buf shares;         /* the same */
     qp_dict texts;         /* hash -> ref */
@@ -308,6 +310,7 @@ void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics)
     if (!m)
         return;
     *m = *metrics;
+    b->metrics = b->more.n - 1;
     /* it follows the record that names it */
     ((qp_node_more *)b->more.items)[b->more.n - 2].metrics =
         (qp_cell)++newest_thread(b)->n_more;
@@ -321,8 +324,24 @@ void qp_builder_node_values(qp_builder *b, const qp_node_values *values)
         return;
     thread_part *th = newest_thread(b);
     *to = *values;
-    ((qp_node_metrics *)b->more.items)[b->more.n - N - 1].values = (qp_cell)th->n_more + 1;
+    ((qp_node_metrics *)b->more.items)[b->metrics].values = (qp_cell)th->n_more + 1;
     th->n_more += N;
+}
+
+void qp_builder_node_wait(qp_builder *b, const char *lock, const qp_lock_wait *wait,
+                          uint32_t thread, uint32_t node)
+{
+    const qp_ref name = qp_builder_text(b, lock);
+    qp_lock_wait *to = has_failed(b) ? NULL : qp_buf_add(&b->more);
+    if (!to)
+        return;
+    qp_node_metrics *m = (qp_node_metrics *)b->more.items + b->metrics;
+    *to = *wait;
+    to->lock = name;
+    to->holder = node;
+    to->reserved = thread;
+    to->next = m->waits;
+    m->waits = (qp_cell)++newest_thread(b)->n_more;
 }
 
 void qp_builder_node_requests(qp_builder *b, const qp_node_requests *requests)
@@ -436,8 +455,9 @@ static places place_all(const qp_builder *b)
 typedef struct {
     const qp_builder *b;
     places at;
-    uint64_t next;  /* cell that is written next */
-    uint64_t nonce; /* 0 as long as it is found out */
+    uint64_t next;       /* cell that is written next */
+    uint64_t of_threads; /* cell of the extents of the first thread */
+    uint64_t nonce;      /* 0 as long as it is found out */
     uint64_t hash;
     enum { WRITE_HASH, WRITE_SUMS, WRITE_FILE, WRITE_BYTES } mode;
     qp_out *out;
@@ -534,7 +554,7 @@ static void write_threads(writer *w)
     const qp_builder *b = w->b;
     const thread_part *threads = b->threads.items;
     put_header(w, QP_EXTENT_THREADS, 0, b->threads.n * THREAD_CELLS);
-    const uint64_t begin = w->next;
+    const uint64_t begin = w->of_threads = w->next;
     for (size_t i = 0; i < b->threads.n; i++) {
         const thread_part *th = &threads[i];
         qp_thread_record r = th->record;
@@ -574,6 +594,20 @@ static void write_counter_blocks(writer *w, qp_extent_kind kind, uint64_t owner,
     }
 }
 
+/* n waits of a path. Numbers of their holders become cells. */
+static void put_waits(writer *w, const qp_lock_wait *from, size_t n, uint32_t base)
+{
+    const thread_part *threads = w->b->threads.items;
+    for (size_t i = 0; i < n; i++) {
+        qp_lock_wait wait = from[i];
+        if (wait.reserved) /* after the root, which is the first record of an extent */
+            wait.holder += (qp_cell)(w->of_threads + threads[wait.reserved - 1].first_cell + 1);
+        wait.reserved = 0;
+        wait.next += wait.next ? base : 0;
+        put(w, &wait, sizeof wait);
+    }
+}
+
 /* What a call path has besides its node. @param base  cell before the first @return cells after the first */
 static size_t put_more(writer *w, const qp_node_more *from, uint32_t base)
 {
@@ -581,15 +615,20 @@ static size_t put_more(writer *w, const qp_node_more *from, uint32_t base)
     qp_node_metrics metrics = {.values = 0};
     const size_t n_metrics = more.metrics ? 1 : 0;
     memcpy(&metrics, from + 1, n_metrics * sizeof metrics);
-    const size_t n_others = (metrics.values ? sizeof(qp_node_values) / QP_CELL : 0) +
-                            (more.requests ? sizeof(qp_node_requests) / QP_CELL : 0);
+    const size_t n_values = metrics.values ? sizeof(qp_node_values) / QP_CELL : 0,
+                 n_waits = metrics.waits ? metrics.waits - more.metrics - n_values : 0,
+                 n_requests = more.requests ? sizeof(qp_node_requests) / QP_CELL : 0;
     metrics.values += metrics.values ? base : 0;
+    metrics.waits += metrics.waits ? base : 0;
     more.metrics += more.metrics ? base : 0;
     more.requests += more.requests ? base : 0;
     put(w, &more, sizeof more);
     put(w, &metrics, n_metrics * sizeof metrics);
-    put(w, from + 1 + n_metrics, n_others * QP_CELL);
-    return n_metrics + n_others;
+    from += 1 + n_metrics;
+    put(w, from, n_values * QP_CELL);
+    put_waits(w, (const qp_lock_wait *)(const void *)(from + n_values), n_waits, base);
+    put(w, from + n_values + n_waits, n_requests * QP_CELL);
+    return n_metrics + n_values + n_waits + n_requests;
 }
 
 static void write_thread(writer *w, size_t i)

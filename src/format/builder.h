@@ -68,6 +68,11 @@ void qp_builder_node_metrics(qp_builder *b, const qp_node_metrics *metrics);
 /* Set the sums of the host's metrics; directly after qp_builder_node_metrics(). */
 void qp_builder_node_values(qp_builder *b, const qp_node_values *values);
 
+/* Add the waits of the same for a lock; after these. @param wait  n, ns, longest_ns @param thread, node  number of the
+ * holder's, perhaps of a later thread; 0: not known */
+void qp_builder_node_wait(qp_builder *b, const char *lock, const qp_lock_wait *wait,
+                          uint32_t thread, uint32_t node);
+
 /* Set the requests of the same; after these, if they are called. */
 void qp_builder_node_requests(qp_builder *b, const qp_node_requests *requests);
 

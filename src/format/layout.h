@@ -424,9 +424,22 @@ typedef struct { /* = qprof_metrics of include/qprof/inline.h */
     uint64_t bytes, objects, freed_bytes, freed_objects; /* while the path was on top */
     uint64_t off;                                        /* ticks of self off the processor */
     qp_cell values; /* qp_node_values; 0: none; of minor 2 */
-    uint32_t reserved;
-    uint64_t reserved2[2];
+    qp_cell waits;  /* newest qp_lock_wait; 0: none; of minor 2 */
+    uint64_t reserved[2];
 } qp_node_metrics;
+
+/* The waits of a path for a lock that one other path held. A cell. */
+typedef struct {
+    uint64_t n, ns;      /* that are over, and their elapsed time */
+    uint64_t longest_ns; /* since the start of the run */
+    qp_cell next;        /* another one of the path; 0: none */
+    qp_cell holder;      /* path, perhaps of another thread; 0: not known, or several */
+    qp_ref lock;         /* text; 0: other locks and holders than the first QP_LOCK_WAITS */
+    uint32_t reserved;
+    uint64_t reserved2[3];
+} qp_lock_wait;
+
+enum { QP_LOCK_WAITS = 64 }; /* of a path, without those of other locks */
 
 enum { QP_METRICS = 16 }; /* that a run has at most; = QPROF_METRICS */
 
@@ -672,6 +685,7 @@ _Static_assert(sizeof(qp_node_requests) == 2ul * QP_CELL &&
                    sizeof(qp_node_values) == 2ul * QP_CELL,
                "two cells");
 _Static_assert(sizeof(qp_kept) == 96 && sizeof(qp_kept_part) == 16, "kept requests");
+_Static_assert(sizeof(qp_lock_wait) == QP_CELL, "a cell");
 _Static_assert(sizeof(qp_frame) == QP_CELL && sizeof(qp_marker) == QP_CELL, "a cell each");
 _Static_assert(sizeof(qp_waiting) == QP_CELL && sizeof(qp_event_count) == QP_CELL, "cells");
 _Static_assert(sizeof(qp_thread_record) == 4ul * QP_CELL, "four cells");

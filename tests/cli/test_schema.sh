@@ -55,7 +55,7 @@ for limits in --fail-if-slower=1 --fail-if-more=calls:0 '--fail-if-slower=1 --fa
 done
 
 # ---- the schemas are made of the tool's tables of fields ------------------------------------------
-for name in requests report report-by tree detail annotate info check doctor summary list list-live diff export trace-stat store-list store-series store-dead \
+for name in requests locks report report-by tree detail annotate info check doctor summary list list-live diff export trace-stat store-list store-series store-dead \
     store-slow store-slow-show requests-slowest requests-show \
     cover cover-check cover-context cover-summary cover-diff cover-changes; do
     schema=$root/docs/schema/$name.json

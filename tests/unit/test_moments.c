@@ -5,7 +5,8 @@
 #include "unit/files.h"
 #include "unit/play.h"
 
-static void assert_note(const qp_model *m, size_t i, const char *text, bool is_message, uint64_t at)
+static void assert_note(const qp_model *m, size_t i, const char *text, bool is_message,
+                        uint64_t at)
 {
     assert_true(i < m->run.n_notes);
     const qp_run_note *note = &m->run.notes[i];

@@ -306,7 +306,7 @@ extern const qp_command qp_command_run, qp_command_report, qp_command_tree, qp_c
     qp_command_diff, qp_command_merge, qp_command_export, qp_command_html, qp_command_pm,
     qp_command_list_live, qp_command_top, qp_command_trace, qp_command_config,
     qp_command_summary, qp_command_version, qp_command_doctor, qp_command_store,
-    qp_command_push, qp_command_serve, qp_command_help, qp_command_requests;
+    qp_command_push, qp_command_serve, qp_command_help, qp_command_requests, qp_command_locks;
 
 /* The command that words name: "report", or "cover" and "report".
  * @param n_taken  how many of the words are its name

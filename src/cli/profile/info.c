@@ -284,8 +284,8 @@ static const qp_rows metrics = QP_ROWS(metric_fields, qp_run_metric, next_metric
 static const qp_field document_fields[] = {
     {"", NULL, NULL, QP_FIELD_PART, .sub = qp_run_part},
     {"metrics", NULL, "metrics of the host", QP_FIELD_ROWS, .rows = &metrics},
-    {"messages", NULL, "annotations and messages, oldest first, with their moments", QP_FIELD_ROWS,
-     .rows = &notes},
+    {"messages", NULL, "annotations and messages, oldest first, with their moments",
+     QP_FIELD_ROWS, .rows = &notes},
     {"marks", NULL, "marks in the order of their time", QP_FIELD_ROWS, .rows = &marks},
     {"events", NULL, "events that the host raised", QP_FIELD_ROWS, .rows = &events},
     {.key = NULL}};

@@ -236,8 +236,7 @@ static void add_note(qp_merge *s, bool is_message, const char *text)
 {
     qp_run_note *note = qp_buf_add(&s->notes);
     if (note)
-        *note = (qp_run_note){.is_message = is_message,
-                              .text = qp_arena_text(&s->arena, text)};
+        *note = (qp_run_note){.is_message = is_message, .text = qp_arena_text(&s->arena, text)};
     s->is_spoilt |= !note || !note->text;
 }
 
@@ -438,8 +437,8 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
         add_head(s, m, what);
     s->is_spoilt = s->is_spoilt || !qp_merge_add_methods(&x) || !qp_merge_add_threads(&x) ||
                    !qp_merge_add_requests(&x) || !qp_merge_add_metrics(&x) ||
-                   !qp_merge_add_counter_blocks(&x) || !qp_merge_add_contexts(&x) ||
-                   !qp_merge_add_texts(&x);
+                   !qp_merge_add_lock_waits(&x) || !qp_merge_add_counter_blocks(&x) ||
+                   !qp_merge_add_contexts(&x) || !qp_merge_add_texts(&x);
     s->n_runs++;
     qp_free(x.methods);
     qp_free(x.threads);
@@ -505,6 +504,15 @@ static uint32_t number_of(const qp_merge *s, uint32_t method)
     return QP_MERGE_AT(s->methods, const qp_merge_method, method)->number;
 }
 
+static void write_wait(qp_builder *b, const qp_merge *s, const qp_merge_wait *w)
+{
+    const qp_merge_node *holder =
+        w->holder ? QP_MERGE_AT(s->nodes, const qp_merge_node, w->holder - 1) : NULL;
+    const qp_lock_wait wait = {.n = w->n, .ns = w->ns, .longest_ns = w->longest_ns};
+    qp_builder_node_wait(b, w->lock, &wait, holder ? holder->thread + 1 : 0,
+                         holder ? holder->number : 0);
+}
+
 /* Of the newest call path, or of the root. @param has_figures  false: what the host added, and requests alone */
 static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node *node,
                           bool has_figures)
@@ -518,36 +526,57 @@ static void write_metrics(qp_builder *b, const qp_merge *s, const qp_merge_node 
         .freed_objects = m->freed_objects,
         .off = has_figures && s->head.flags & QP_FLAG_WAITS ? node->off : 0};
     if (m->bytes || m->objects || m->freed_bytes || m->freed_objects || metrics.off ||
-        node->values)
+        node->values || node->waits)
         qp_builder_node_metrics(b, &metrics);
     if (node->values)
         qp_builder_node_values(b, node->values);
+    for (const qp_merge_wait *w = node->waits; w; w = w->next)
+        write_wait(b, s, w);
     if (node->requests)
         qp_builder_node_requests(b, node->requests);
 }
 
+/* The nodes of a thread that are written, the newest first. @return their number */
+static size_t list_nodes(const qp_merge_node *nodes, const qp_merge_thread *th, uint32_t *order)
+{
+    size_t n = 0;
+    for (uint32_t i = th->last_node; i != th->root; i = nodes[i].before)
+        if (nodes[i].number)
+            order[n++] = i;
+    return n;
+}
+
+/* Number the nodes of all threads: one that is written may name one of a later thread. */
+static void number_nodes(qp_merge *s, uint32_t *order)
+{
+    qp_merge_node *nodes = s->nodes.items;
+    for (size_t i = 0; i < s->threads.n; i++) {
+        const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, i);
+        const size_t n = list_nodes(nodes, th, order);
+        nodes[th->root].number = 0;
+        for (size_t k = 0; k < n; k++)
+            nodes[order[k]].number = (uint32_t)(n - k);
+    }
+}
+
 /* The thread's call paths, callers first: the chain goes from the newest to the oldest. Where the paths are
- * left out, those of creators, of endpoints and with metrics of the host are written without other figures. */
+ * left out, those of creators, of endpoints, with metrics of the host and of locks are written without other
+ * figures. */
 static void write_nodes(qp_builder *b, qp_merge *s, const qp_merge_thread *th, bool has_paths,
                         uint32_t *order)
 {
     const qp_node none = {.self_min = s->head.time_mode == QP_TIME_ADAPTIVE ? 0 : UINT64_MAX};
     qp_merge_node *nodes = s->nodes.items;
-    size_t n = 0;
-    for (uint32_t i = th->last_node; i != th->root; i = nodes[i].before)
-        if (nodes[i].number)
-            order[n++] = i;
-    nodes[th->root].number = 0;
+    size_t n = list_nodes(nodes, th, order);
     if (nodes[th->root].pc_samples)
         qp_builder_node_more(b, 0, 0, nodes[th->root].pc_samples, 0);
     write_metrics(b, s, &nodes[th->root], true);
-    for (uint32_t number = 1; n > 0; number++) {
+    while (n > 0) {
         qp_merge_node *node = &nodes[order[--n]];
         const qp_node figures = {.n_calls = qp_sum(node->hits, node->resumes),
                                  .self = node->self,
                                  .self_min = node->min,
                                  .self_max = node->max};
-        node->number = number;
         qp_builder_node(b, nodes[node->parent].number, number_of(s, node->method),
                         has_paths ? &figures : &none);
         if (has_paths && (node->skips || node->counts || node->pc_samples || node->resumes))
@@ -590,6 +619,7 @@ static uint64_t entries_of(const qp_merge *s, const qp_merge_thread *th)
 /* Entries whose paths are left out count as too many: qp_merge_path_add() takes them back. */
 static void write_threads(qp_builder *b, qp_merge *s, bool has_paths, uint32_t *order)
 {
+    number_nodes(s, order);
     for (size_t i = 0; i < s->threads.n; i++) {
         const qp_merge_thread *th = QP_MERGE_AT(s->threads, const qp_merge_thread, i);
         qp_thread_record r = th->sums;
@@ -651,9 +681,12 @@ static void choose(qp_merge *s, bool has_paths)
         const uint32_t creator = QP_MERGE_AT(s->threads, qp_merge_thread, i)->creator;
         choose_path(s, creator ? creator - 1 : 0);
     }
-    for (uint32_t i = 0; !has_paths && i < s->nodes.n; i++)
-        if (nodes[i].requests || nodes[i].values)
+    for (uint32_t i = 0; !has_paths && i < s->nodes.n; i++) {
+        if (nodes[i].requests || nodes[i].values || nodes[i].waits)
             choose_path(s, i);
+        for (const qp_merge_wait *w = nodes[i].waits; w; w = w->next)
+            choose_path(s, w->holder ? w->holder - 1 : 0);
+    }
 }
 
 /* @return free with qp_builder_free(); NULL: no memory */

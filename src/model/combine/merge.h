@@ -30,6 +30,14 @@ typedef struct {
     uint32_t last_node, last_block; /* the newest ones, whose `before` leads to the others */
 } qp_merge_thread;
 
+/* Waits of a path for a lock. */
+typedef struct qp_merge_wait {
+    struct qp_merge_wait *next;
+    const char *lock;
+    uint32_t holder; /* node + 1; 0: not known */
+    uint64_t n, ns, longest_ns;
+} qp_merge_wait;
+
 /* A call path, or the root of a thread. */
 typedef struct {
     uint32_t parent, method;
@@ -38,9 +46,10 @@ typedef struct {
     uint32_t number; /* while it is written; before: whether it is, see write_nodes() */
     uint64_t hits, skips, resumes, counts, pc_samples;
     qp_memory memory;
-    qp_node_values *values;     /* NULL: none */
-    qp_node_requests *requests; /* NULL: none */
-    uint64_t self, off;         /* units of the sum: ns, counts, ... */
+    qp_node_values *values;      /* NULL: none */
+    struct qp_merge_wait *waits; /* newest first; NULL: none */
+    qp_node_requests *requests;  /* NULL: none */
+    uint64_t self, off;          /* units of the sum: ns, counts, ... */
     uint64_t min,
         max; /* exact: of one call; sampled: max are samples; adaptive: lower and upper
                         * half of the variance of whole times */
@@ -158,6 +167,7 @@ bool qp_merge_add_methods(qp_merge_addition *x);
 bool qp_merge_add_threads(qp_merge_addition *x); /* with their call paths */
 bool qp_merge_add_requests(qp_merge_addition *x);
 bool qp_merge_add_metrics(qp_merge_addition *x);
+bool qp_merge_add_lock_waits(qp_merge_addition *x);
 bool qp_merge_add_counter_blocks(qp_merge_addition *x);
 bool qp_merge_add_contexts(qp_merge_addition *x);
 bool qp_merge_add_texts(qp_merge_addition *x);

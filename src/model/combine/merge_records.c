@@ -313,6 +313,44 @@ bool qp_merge_add_metrics(qp_merge_addition *x)
     return true;
 }
 
+/* The waits of a path for a lock and a holder; beyond QP_LOCK_WAITS those of all others. @return NULL: no memory */
+static qp_merge_wait *wait_of(qp_merge *s, qp_merge_node *node, const char *lock,
+                              uint32_t holder)
+{
+    qp_merge_wait *w = node->waits, *others = NULL;
+    unsigned n = 0;
+    for (; w && (w->holder != holder || strcmp(w->lock, lock) != 0); w = w->next, n++)
+        others = !*w->lock && !w->holder ? w : others;
+    if (w || (n > QP_LOCK_WAITS && others))
+        return w ? w : others;
+    w = qp_arena_take(&s->arena, 1, sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (qp_merge_wait){.next = node->waits, .lock = ""};
+    if (n < QP_LOCK_WAITS) {
+        w->lock = qp_arena_text(&s->arena, lock);
+        w->holder = holder;
+    }
+    node->waits = w->lock ? w : node->waits;
+    return w->lock ? w : NULL;
+}
+
+bool qp_merge_add_lock_waits(qp_merge_addition *x)
+{
+    for (size_t i = 0; i < x->m->own->waits.n; i++) {
+        const qp_model_lock_wait *from = QP_MERGE_AT(x->m->own->waits, qp_model_lock_wait, i);
+        qp_merge_node *node = QP_MERGE_AT(x->s->nodes, qp_merge_node, x->nodes[from->node]);
+        qp_merge_wait *to =
+            wait_of(x->s, node, from->lock, from->holder ? x->nodes[from->holder] + 1 : 0);
+        if (!to)
+            return false;
+        to->n = qp_sum(to->n, from->n);
+        to->ns = qp_sum(to->ns, from->ns);
+        to->longest_ns = from->longest_ns > to->longest_ns ? from->longest_ns : to->longest_ns;
+    }
+    return true;
+}
+
 /* A thread and its call paths. Callers come before what they call, in the profile as in the sum.
  * @param paths  [n] the paths in the profile @return false: no memory */
 static bool add_thread(qp_merge_addition *x, uint32_t thread, const uint32_t *paths, size_t n)

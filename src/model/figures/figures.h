@@ -107,6 +107,24 @@ uint64_t qp_requests_open(const qp_model *m, const qp_model_requests *r);
 /* Add up two records; the order does not matter. */
 void qp_requests_add(qp_node_requests *to, const qp_node_requests *from);
 
+/* ---- locks ------------------------------------------------------------------------------- */
+
+/* Waits of a path, or of a function, for a lock that another one held. */
+typedef struct {
+    const char *lock;        /* "": others */
+    uint32_t waiter, holder; /* nodes; holder 0: not known */
+    uint64_t n, ns, longest_ns;
+} qp_lock_waits;
+
+/** List them, the most time first.
+ * @param m         collapsed or not
+ * @param by_paths  of each two paths; else of each two functions, with one of their paths
+ * @param out       [*n] free with qp_free() @return false: no memory */
+bool qp_model_lock_waits(const qp_model *m, bool by_paths, qp_lock_waits **out, size_t *n);
+/** The innermost path at a node or above it whose function has a source file; the node itself if none has. Functions
+ * of the host that wait for locks have none. @return node */
+uint32_t qp_model_with_source(const qp_model *m, uint32_t node);
+
 /* ---- callers and callees ----------------------------------------------------------------- */
 
 /* One row of a function detail. */

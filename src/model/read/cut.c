@@ -251,6 +251,17 @@ static bool cut_words(uint64_t *now, const uint64_t *before, uint64_t n)
     return all;
 }
 
+/* Records stay in their cells: what the earlier state does not have is zero there. */
+static void cut_waits(const cut *x, qp_cell cell)
+{
+    for (unsigned i = 0; cell && i <= QP_LOCK_WAITS; i++) {
+        qp_lock_wait *w = record_at(x->now, cell, 1);
+        const qp_lock_wait *was = record_at(x->before, cell, 1);
+        cut_words(&w->n, &was->n, 2);
+        cell = w->next;
+    }
+}
+
 static bool cut_more(const cut *x, const qp_node *o, qp_cell cell, qp_cell old)
 {
     qp_node_more *m = record_at(x->now, cell, 1);
@@ -260,6 +271,7 @@ static bool cut_more(const cut *x, const qp_node *o, qp_cell cell, qp_cell old)
         qp_node_metrics *k = record_at(x->now, m->metrics, 1);
         qp_node_metrics *ok = record_at(x->before, om->metrics, 1);
         has_data |= cut_words(&k->bytes, &ok->bytes, 5);
+        cut_waits(x, k->waits);
         if (k->values)
             has_data |= cut_words(record_at(x->now, k->values, 2),
                                   record_at(x->before, ok->values, 2), QP_METRICS);

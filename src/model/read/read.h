@@ -174,6 +174,14 @@ typedef struct {
     qp_node_values values;
 } qp_model_values;
 
+/* The waits of a path for a lock. */
+typedef struct {
+    uint32_t node, holder; /* holder: node; 0: not known */
+    qp_cell holder_cell;
+    const char *lock; /* "": others */
+    uint64_t n, ns, longest_ns;
+} qp_model_lock_wait;
+
 /* Block time of an open frame that its counter block does not have yet. */
 typedef struct {
     uint32_t method, thread, block;
@@ -221,6 +229,7 @@ struct qp_model_private {
     qp_model_text *texts;
     size_t n_texts;
     qp_buf values;   /* qp_model_values; of a collapsed model: as the next */
+    qp_buf waits;    /* qp_model_lock_wait; the same */
     qp_buf requests; /* qp_model_requests; of a collapsed model: of the one that was read */
     qp_open_block *open_blocks;
     size_t n_open_blocks;

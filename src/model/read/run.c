@@ -248,8 +248,7 @@ bool qp_load_notes(qp_model_private *own)
     const bool has_moments = h->minor >= 2 && !(h->flags & QP_FLAG_MERGED);
     const size_t n_bytes = h->minor >= 2 ? sizeof(qp_note) : offsetof(qp_note, at);
     const qp_note *note;
-    uint64_t n_left =
-        own->image.file_bytes / n_bytes; /* a circular list would never end */
+    uint64_t n_left = own->image.file_bytes / n_bytes; /* a circular list would never end */
     for (qp_ref ref = h->notes; ref; ref = note->next) {
         note = qp_bytes_at(qp_image_bytes(&own->image), ref, n_bytes);
         if (!note || n_left-- == 0 || found.n == NOTES_MAX) {
@@ -333,7 +332,8 @@ void qp_model_free(qp_model *m)
         own->counter_blocks, own->shares,        own->contexts,       own->texts,
         own->open_blocks,    own->thread_names,  own->diagnostics,    own->notes,
         own->markers,        own->events,        own->loss_texts,     own->losses,
-        own->requests.items, own->values.items,  own->metrics,        own->metric_names};
+        own->requests.items, own->values.items,  own->metrics,        own->metric_names,
+        own->waits.items};
     FREE_ALL(all);
     qp_model_forget(own);
     qp_free(own);

@@ -98,6 +98,34 @@ static void read_values(qp_model_private *own, const qp_model_node *n, qp_cell c
     own->n_losses[QP_LOSS_more] += !is_whole && own->threads[n->thread].n_drift == 0;
 }
 
+/* A damaged list may lead back to itself: it has no more records than the recorder makes. */
+static void read_waits(qp_model_private *own, const qp_model_node *n, qp_cell cell)
+{
+    for (unsigned i = 0; cell && i <= QP_LOCK_WAITS; i++) {
+        const qp_lock_wait *w = aux_record(own, n->thread, cell);
+        bool counts = w && w->n && !own->extras[n->thread].is_cleared;
+        qp_model_lock_wait *fresh = counts ? qp_buf_add(&own->waits) : NULL;
+        own->n_losses[QP_LOSS_more] += !w && own->threads[n->thread].n_drift == 0;
+        if (fresh)
+            *fresh = (qp_model_lock_wait){.node = (uint32_t)(n - own->nodes),
+                                          .holder_cell = w->holder,
+                                          .lock = w->lock ? qp_load_text(own, w->lock) : "",
+                                          .n = w->n,
+                                          .ns = w->ns,
+                                          .longest_ns = w->longest_ns};
+        cell = w ? w->next : 0;
+    }
+}
+
+/* All call paths are known now. */
+static void find_holders(qp_model_private *own)
+{
+    for (size_t i = 0; i < own->waits.n; i++) {
+        qp_model_lock_wait *w = (qp_model_lock_wait *)own->waits.items + i;
+        w->holder = qp_index_at(own, w->holder_cell, QP_TAG_NODE);
+    }
+}
+
 static void read_metrics(qp_model_private *own, qp_model_node *n, qp_cell cell)
 {
     const qp_node_metrics *m = aux_record(own, n->thread, cell);
@@ -106,6 +134,7 @@ static void read_metrics(qp_model_private *own, qp_model_node *n, qp_cell cell)
         n->f.off = m->off;
         if (m->values)
             read_values(own, n, m->values);
+        read_waits(own, n, m->waits);
     } else {
         own->n_losses[QP_LOSS_more] += own->threads[n->thread].n_drift == 0;
     }
@@ -256,6 +285,7 @@ bool qp_load_nodes(qp_model_private *own)
     own->model.nodes = own->nodes;
     own->requests = QP_BUF(qp_model_requests);
     own->values = QP_BUF(qp_model_values);
+    own->waits = QP_BUF(qp_model_lock_wait);
     make_roots(own);
     for (size_t i = 0; i < own->n_spans; i++) {
         const qp_model_extent *s = &own->spans[i];
@@ -273,7 +303,8 @@ bool qp_load_nodes(qp_model_private *own)
             read_node(own, s->cell + k, thread, r->root);
     }
     qp_link_children(own);
-    return !own->requests.failed && !own->values.failed;
+    find_holders(own);
+    return !own->requests.failed && !own->values.failed && !own->waits.failed;
 }
 
 /* ---- creators ---------------------------------------------------------------------------- */

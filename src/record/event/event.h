@@ -99,6 +99,18 @@ qprof_frame *qp_event_return(qprof_thread *th, const qp_host_call *o);
  * included */
 uint64_t qp_event_unroll(qprof_thread *th, qprof_frame **top, uint64_t now);
 
+/* ---- metrics of the host: memory.c -------------------------------------------------------- */
+
+/* Add to a metric. @param open  a path of the thread; else that on top @param metric  its number, from 1 */
+void qp_metric_add(qprof_thread *th, qp_cell open, int metric, uint64_t n);
+
+/* ---- locks: lock.c ------------------------------------------------------------------------- */
+
+/* A path has waited. @param waiter  a path of the thread; else that on top @param holder  path; 0: unknown
+ * @param ticks  of the run's elapsed clock */
+void qp_lock_waited(qprof_thread *th, const char *lock, qp_cell waiter, qp_cell holder,
+                    uint64_t ticks);
+
 /* ---- requests: request.c, request_open.c --------------------------------------------------- */
 
 /* Begin a request of an endpoint. @param trace, span  16 and 8 bytes; NULL: none */

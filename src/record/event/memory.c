@@ -69,6 +69,11 @@ void qprof_cold_memory(qprof_thread *th, uint64_t bytes, uint64_t objects, int i
 
 void qprof_cold_metric(qprof_thread *th, int metric, uint64_t n)
 {
+    qp_metric_add(th, 0, metric, n);
+}
+
+void qp_metric_add(qprof_thread *th, qp_cell open, int metric, uint64_t n)
+{
     int host_errno = errno;
     const unsigned at = (unsigned)metric - 1;
     const bool has_paths = qp_is_open(th) && qp_recorder_has_paths();
@@ -76,6 +81,8 @@ void qprof_cold_metric(qprof_thread *th, int metric, uint64_t n)
     qp_cell path = top ? qp_frame_path(top) : 0;
     if (top && !path) /* only stacks are kept */
         path = qp_samples_path(th, top);
+    if (top && open && qp_tree_holds(th, open))
+        path = open;
     qp_node_values *v = top && !is_off(th) ? figures_of(th, path, true) : NULL;
     if (v)
         QPROF_ADD(v->sums[at], n);

@@ -93,11 +93,20 @@ static void sync_own_clock(qprof_thread *th, qprof_frame *top, qp_run_times time
     qp_store(&r->stopped_seen, times.total);
 }
 
+static void zero_wait(qp_lock_wait *w)
+{
+    qp_store(&w->n, 0);
+    qp_store(&w->ns, 0);
+    qp_store(&w->longest_ns, 0);
+}
+
 static void zero_metrics(qprof_thread *th, qp_node_metrics *m)
 {
     qp_node_values *v = m->values ? QPROF_CELL(th, qp_node_values, m->values) : NULL;
     for (unsigned i = 0; v && i < QP_METRICS; i++)
         qp_store(&v->sums[i], 0);
+    for (qp_cell at = m->waits; at; at = QPROF_CELL(th, qp_lock_wait, at)->next)
+        zero_wait(QPROF_CELL(th, qp_lock_wait, at));
     qp_store(&m->bytes, 0);
     qp_store(&m->objects, 0);
     qp_store(&m->freed_bytes, 0);
