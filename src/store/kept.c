@@ -57,16 +57,24 @@ static void put_names(qp_kept_call *calls, size_t n, qp_buf *out)
     qp_dict_fini(&numbers);
 }
 
-/* Names, then a column for each figure; a begin is the distance from the one before.
- * @param calls  [n] whose methods become numbers of names @return false: no memory */
-static bool put_calls(qp_kept_call *calls, size_t n, qp_buf *out)
+/* Names, then a column for each figure, then the waits; a begin is the distance from the one before.
+ * @param all  whose methods become numbers of names @return false: no memory */
+static bool put_calls(const qp_kept_calls *all, qp_buf *out)
 {
+    qp_kept_call *calls = all->items;
+    const size_t n = all->n;
     put_names(calls, n, out);
     qp_pack_put(out, n);
     for (unsigned k = 0; k < CALL_FIGURES; k++)
         for (size_t i = 0; i < n; i++)
             qp_pack_put(out, figure_of(&calls[i], (call_figure)k) -
                                  (k == BEGIN && i ? calls[i - 1].begin : 0));
+    qp_pack_put(out, all->n_waits);
+    for (size_t i = 0; i < all->n_waits; i++) {
+        qp_pack_put(out, all->waits[i].begin - (i ? all->waits[i - 1].begin : 0));
+        qp_pack_put(out, all->waits[i].duration);
+        qp_pack_put(out, all->waits[i].is_off);
+    }
     return !out->failed;
 }
 
@@ -138,26 +146,39 @@ static void take_column(qp_cursor *c, qp_kept_call *calls, size_t n, call_figure
     }
 }
 
-/* @param n  receives how many; names are the arena's @return free with qp_free(); NULL: not valid, or no memory */
-static qp_kept_call *take_calls(qp_cursor *c, qp_arena *arena, size_t *n)
+/* @return false: no memory */
+static bool take_waits(qp_cursor *c, qp_kept_calls *out)
+{
+    out->n_waits = qp_pack_count(c);
+    out->waits = qp_alloc_zeroed(out->n_waits, sizeof *out->waits);
+    for (size_t i = 0; out->waits && i < out->n_waits; i++) {
+        qp_kept_wait *w = &out->waits[i];
+        w->begin = qp_pack_take(c) + (i ? out->waits[i - 1].begin : 0);
+        w->duration = qp_pack_take(c);
+        w->is_off = qp_pack_take(c) != 0;
+    }
+    return out->waits;
+}
+
+/* @param out  free with qp_kept_calls_fini(); names are the arena's @return false: not valid, or no memory */
+static bool take_calls(qp_cursor *c, qp_arena *arena, qp_kept_calls *out)
 {
     size_t n_names;
     const char **names = take_names(c, arena, &n_names);
-    *n = qp_pack_count(c);
-    qp_kept_call *calls =
-        names && n_names && !c->is_bad ? qp_alloc_zeroed(*n, sizeof *calls) : NULL;
-    for (unsigned k = 0; calls && k < CALL_FIGURES; k++)
-        take_column(c, calls, *n, (call_figure)k,
+    *out = (qp_kept_calls){.n = qp_pack_count(c)};
+    if (names && n_names && !c->is_bad)
+        out->items = qp_alloc_zeroed(out->n, sizeof *out->items);
+    for (unsigned k = 0; out->items && k < CALL_FIGURES; k++)
+        take_column(c, out->items, out->n, (call_figure)k,
                     k == DEPTH    ? UINT32_MAX - 1
                     : k == METHOD ? n_names - 1
                                   : UINT64_MAX);
-    if (!calls || c->is_bad || c->at != c->end || !add_below(calls, *n)) {
-        qp_free(calls);
-        return NULL;
-    }
-    for (size_t i = 0; i < *n; i++)
-        calls[i].name = names[calls[i].method];
-    return calls;
+    if (!out->items || !take_waits(c, out) || c->is_bad || c->at != c->end ||
+        !add_below(out->items, out->n))
+        return false;
+    for (size_t i = 0; i < out->n; i++)
+        out->items[i].name = names[out->items[i].method];
+    return true;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -205,13 +226,12 @@ static const char insert[] = "INSERT INTO slow (profile, endpoint, thread, elaps
 
 /* @return false: see error */
 static bool put_request(const qp_store *s, sqlite3_stmt *st, int64_t profile,
-                        const qp_kept_request *r, qp_kept_call *calls, size_t n,
-                        qp_error *error)
+                        const qp_kept_request *r, const qp_kept_calls *calls, qp_error *error)
 {
     uint64_t numbers[N_NUMBERS], sum;
     int at = 0;
     qp_buf bytes = QP_BUF(unsigned char), packed = QP_BUF(unsigned char);
-    bool is_good = (put_calls(calls, n, &bytes) && sum_of(r, &sum) &&
+    bool is_good = (put_calls(calls, &bytes) && sum_of(r, &sum) &&
                     qp_segment_pack(bytes.items, bytes.n, &packed)) ||
                    qp_error_fail(error, "out of memory");
     if (is_good) {
@@ -235,17 +255,17 @@ static bool put_request(const qp_store *s, sqlite3_stmt *st, int64_t profile,
 bool qp_store_put_kept(const qp_store *s, const qp_model *m, int64_t profile, qp_error *error)
 {
     qp_kept_request *all;
-    size_t n, n_calls;
+    size_t n;
     if (!qp_model_kept_requests(m, &all, &n))
         return qp_error_fail(error, "out of memory");
     sqlite3_stmt *st = n ? qp_store_prepare(s, insert, error) : NULL;
     bool is_good = st || !n;
     for (size_t i = 0; is_good && i < n; i++) {
-        qp_kept_call *calls;
-        is_good = (qp_model_kept_calls(m, &all[i], &calls, &n_calls) ||
+        qp_kept_calls calls;
+        is_good = (qp_model_kept_calls(m, &all[i], &calls) ||
                    qp_error_fail(error, "out of memory")) &&
-                  (!n_calls || put_request(s, st, profile, &all[i], calls, n_calls, error));
-        qp_free(calls);
+                  (!calls.n || put_request(s, st, profile, &all[i], &calls, error));
+        qp_kept_calls_fini(&calls);
     }
     sqlite3_finalize(st);
     qp_free(all);
@@ -362,46 +382,44 @@ bool qp_store_kept_requests(qp_store *s, const qp_store_profile *profiles, size_
 }
 
 /* @return as qp_store_kept_calls() */
-static qp_kept_call *read_calls(sqlite3_stmt *st, qp_arena *arena, size_t *n, qp_error *error)
+static bool read_calls(sqlite3_stmt *st, qp_arena *arena, qp_kept_calls *out, qp_error *error)
 {
     qp_kept_request r;
     qp_segment packed;
-    qp_kept_call *calls = NULL;
     qp_segment_init(&packed);
-    if (read_request(st, &r, error) &&
-        !qp_segment_unpack(&packed, sqlite3_column_blob(st, STEPS),
-                           (size_t)sqlite3_column_bytes(st, STEPS))) {
-        fail_request(sqlite3_column_int64(st, REQUEST), error);
-    } else if (packed.n_bytes) {
-        qp_cursor c = {.at = packed.bytes.items};
-        c.end = c.at + packed.n_bytes;
-        calls = take_calls(&c, arena, n);
-        if (!calls || *n != r.n_calls + 1) {
-            fail_request(sqlite3_column_int64(st, REQUEST), error);
-            qp_free(calls);
-            calls = NULL;
+    bool is_good = read_request(st, &r, error);
+    if (is_good) {
+        qp_cursor c = {.at = NULL};
+        is_good = qp_segment_unpack(&packed, sqlite3_column_blob(st, STEPS),
+                                    (size_t)sqlite3_column_bytes(st, STEPS));
+        if (is_good) {
+            c.at = packed.bytes.items;
+            c.end = c.at + packed.n_bytes;
         }
+        is_good = (is_good && take_calls(&c, arena, out) && out->n == r.n_calls + 1) ||
+                  fail_request(sqlite3_column_int64(st, REQUEST), error);
     }
     qp_segment_fini(&packed);
-    return calls;
+    return is_good;
 }
 
-bool qp_store_kept_calls(qp_store *s, int64_t number, qp_kept_call **out, size_t *n,
-                         qp_arena *arena, qp_error *error)
+bool qp_store_kept_calls(qp_store *s, int64_t number, qp_kept_calls *out, qp_arena *arena,
+                         qp_error *error)
 {
+    bool is_good = false;
     sqlite3_stmt *st =
         qp_store_prepare(s, "SELECT " COLUMNS ", steps FROM slow WHERE request = ?", error);
-    *out = NULL;
+    *out = (qp_kept_calls){.items = NULL};
     if (!st)
         return false;
     sqlite3_bind_int64(st, 1, number);
     const int code = sqlite3_step(st);
     if (code == SQLITE_ROW)
-        *out = read_calls(st, arena, n, error);
+        is_good = read_calls(st, arena, out, error);
     else if (code == SQLITE_DONE)
         qp_error_fail(error, "request %lld: another command has removed it", (long long)number);
     else
         qp_store_fail(s, error);
     sqlite3_finalize(st);
-    return *out != NULL;
+    return is_good;
 }

@@ -401,14 +401,13 @@ static size_t check_kept(qp_store *s, const qp_store_profile *profiles, size_t n
     if (!is_read)
         show(to, error.text);
     for (size_t i = 0; is_read && i < requests.n; i++) {
-        size_t n_calls;
-        qp_kept_call *calls;
+        qp_kept_calls calls;
         const qp_store_kept *x = (const qp_store_kept *)requests.items + i;
-        if (!qp_store_kept_calls(s, x->number, &calls, &n_calls, &arena, &error)) {
+        if (!qp_store_kept_calls(s, x->number, &calls, &arena, &error)) {
             show(to, error.text);
             n_wrong++;
         }
-        qp_free(calls);
+        qp_kept_calls_fini(&calls);
     }
     qp_free(requests.items);
     qp_arena_fini(&arena);

@@ -98,10 +98,11 @@ typedef struct {
 bool qp_store_kept_requests(qp_store *s, const qp_store_profile *profiles, size_t n,
                             qp_buf *requests, qp_arena *arena, qp_error *error);
 
-/** The calls of one of them in their order.
- * @param out  [*n] free with qp_free(); names are the arena's @return false: see error */
-bool qp_store_kept_calls(qp_store *s, int64_t number, qp_kept_call **out, size_t *n,
-                         qp_arena *arena, qp_error *error);
+/** The calls of one of them, and its waits.
+ * @param out  free with qp_kept_calls_fini(), also after a failure; names are the arena's
+ * @return false: see error */
+bool qp_store_kept_calls(qp_store *s, int64_t number, qp_kept_calls *out, qp_arena *arena,
+                         qp_error *error);
 
 /* ---- keeping ----------------------------------------------------------------------------- */
 

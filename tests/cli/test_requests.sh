@@ -119,6 +119,15 @@ claim "... each in a track" same '1 a,2 a,3 b' "$(jq -r '.traceEvents[] | select
 claim "a file that is in the way stays" says '--force replaces it' qprof requests --slowest --to=chrome -o slow.json slow.qprof
 claim "an unknown timeline" says 'expected chrome' qprof requests --slowest --to=none slow.qprof
 claim "a timeline of nothing" says 'no request was kept whole' qprof requests --slowest --to=chrome run.qprof
+# about FILE: of what its timeline is
+about() { grep -o '"about":"[^"]*"' "$1"; }
+qprof html -o page.html slow.qprof >/dev/null
+claim "the timeline of a page is the slowest one" same '"about":"Request 1 of 3 that were kept whole: a, 9.000 us"' "$(about page.html)"
+qprof html --request=2 -o second.html slow.qprof >/dev/null
+claim "... or another one" same '"about":"Request 2 of 3 that were kept whole: a, 6.000 us, failed"' "$(about second.html)"
+claim "... that is there" says '--request=4: no request that was kept whole has this number' qprof html --request=4 slow.qprof
+claim "... and not two" says '--request cannot be combined with several profiles' qprof html --request=1 slow.qprof slow.qprof
+claim "a page without such requests has no timeline" same '' "$(qprof html -o - run.qprof | grep -o 'id="timeline"')"
 # 200 short calls, of which none has a 50th of the request, are one line
 short=$(for i in $(seq 200); do printf 'f( 1 g( ) ) '; done)
 # shellcheck disable=SC2086

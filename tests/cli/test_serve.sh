@@ -37,6 +37,8 @@ for version in 1 2; do
 done
 QPROF_LABELS="service=$evil,version=$evil" record evil.qprof "$evil(" 3 ')'
 qprof store import fleet.db w*.qprof evil.qprof >/dev/null
+QPROF="-output=slow.qprof -slowest=2 -labels=service=shop,version=1,host=h1" ./score 'main(' '[GET /a' 'f(' 3 ')' ']' '[b' 'f(' 9 ')' ']' ')'
+qprof store import fleet.db slow.qprof >/dev/null
 cp fleet.db same.db
 
 sqlite_do() { python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()' "$@"; }
@@ -58,6 +60,8 @@ claim "empty fields are ignored" as_printed '/top.json?service=web&version=&labe
 claim "labels" as_printed '/top.json?label=host%3Dh1&label=version=2' top --label=host=h1 --label=version=2
 claim "tree" as_printed '/tree.json?service=web&depth=2' tree --service=web --depth=2
 claim "requests" as_printed '/requests.json?service=web&sort=name' requests --service=web --sort=name
+claim "slow requests" as_printed '/slow.json?service=shop&endpoint=b' slow --service=shop --endpoint=b
+claim "... one of them" as_printed '/slow.json?show=2' slow --show=2
 claim "dead code" as_printed '/dead.json?service=web' dead --service=web
 claim "changes" as_printed '/diff.json?service=web&base=1&new=2' diff --service=web --base=1 --new=2
 claim "changes by another label" as_printed '/diff.json?service=web&base=host%3Dh1&new=host%3Dh3' \
@@ -108,7 +112,7 @@ claim "a port that is taken" taken
 # ---- the store changes --------------------------------------------------------------------------------------
 grows() {
     record more.qprof 'more(' 5 ')' && qprof store import fleet.db more.qprof >/dev/null &&
-        same 8 "$(ask body /list.json | jq '.profiles | length')"
+        same 9 "$(ask body /list.json | jq '.profiles | length')"
 }
 claim "what is imported meanwhile is seen" grows
 vanishes() {

@@ -61,10 +61,12 @@ static qp_kept_request kept(const qp_model *m, size_t which)
 static const char *calls(const qp_model *m, size_t which, bool has_times)
 {
     static char text[8192];
-    qp_kept_call *all;
-    size_t n, used = 0;
+    qp_kept_calls found;
+    size_t used = 0;
     const qp_kept_request r = kept(m, which);
-    assert_true(qp_model_kept_calls(m, &r, &all, &n));
+    assert_true(qp_model_kept_calls(m, &r, &found));
+    const qp_kept_call *all = found.items;
+    const size_t n = found.n;
     for (size_t i = 0; i < n && used < sizeof text - 100; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s%s", i ? " " : "",
                                  (int)all[i].depth, "..........", all[i].name);
@@ -76,7 +78,7 @@ static const char *calls(const qp_model *m, size_t which, bool has_times)
             used += (size_t)snprintf(text + used, sizeof text - used, "[%llu]",
                                      (unsigned long long)all[i].suspended);
     }
-    qp_free(all);
+    qp_kept_calls_fini(&found);
     return text;
 }
 
@@ -238,6 +240,14 @@ static void suspended_coroutines_wait(void **state)
     assert_string_equal(list(m), "b 131, a 122");
     assert_string_equal(calls(m, 1, true), "a 0+122 .f 0+122 ..yield 1+101[101]");
     assert_string_equal(calls(m, 0, true), "b 0+131 .f 0+131 ..yield 1+120[120]");
+    qp_kept_calls found;
+    const qp_kept_request a = kept(m, 1);
+    assert_true(qp_model_kept_calls(m, &a, &found));
+    assert_int_equal(found.n_waits, 1);
+    assert_int_equal(found.waits[0].begin, 1);
+    assert_int_equal(found.waits[0].duration, 101);
+    assert_false(found.waits[0].is_off);
+    qp_kept_calls_fini(&found);
 }
 
 /* The events in line, with the processor's clock: the same steps. */

@@ -80,8 +80,32 @@ async function the_keyboard_chooses_a_row() {
     await page.context().close();
 }
 
+async function slow_requests_lead_to_their_calls() {
+    const page = await shown("?service=shop");
+    await page.click("text=Slow requests");
+    await page.waitForSelector(".table");
+    const { requests } = read("slow.json");
+    const rows = (await allRows(page)).map(({ byHead }) => [byHead.Endpoint, byHead.Version, byHead.Host, byHead.Elapsed, byHead.Waiting, byHead.Calls]);
+    same("slow requests", requests.map((r) => [r.endpoint, r.version, r.host, time(r.elapsed_ns), r.suspended_ns ? time(r.off_ns + r.suspended_ns) : "\u2013", grouped(r.calls)]), rows);
+    await page.fill("input[name=endpoint]", "POST *");
+    await page.click("text=Choose");
+    await page.waitForURL(/endpoint=POST/);
+    same("of one endpoint", ["POST /buy"], (await allRows(page)).map(({ byHead }) => byHead.Endpoint));
+    claim("the rest of the choice stays", page.url().includes("service=shop"));
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".timeline");
+    const [buy] = requests.filter((r) => r.endpoint === "POST /buy");
+    same("the request is named", `Request that was kept whole: POST /buy, ${time(buy.elapsed_ns)}, waiting ${time(buy.suspended_ns)}`, await page.textContent(".note"));
+    same("its calls", [["coroutine.yield", "1"], ["wait", "1"], ["work", "2"]],
+        (await allRows(page)).map(({ byHead }) => [byHead.Function, byHead.Calls]).filter(([name]) => /yield|wait|work/.test(name)).sort());
+    await page.click(".home");
+    await page.waitForSelector(".choice");
+    claim("the way back leads to the list", /\/slow\?.*endpoint=POST/.test(page.url()), page.url());
+    await page.context().close();
+}
+
 async function all_is_accessible() {
-    const pages = { start: "", window: "window?service=web", diff: "diff?service=web&base=1.1&new=1.2", dead: "dead" };
+    const pages = { slow: "slow", start: "", window: "window?service=web", diff: "diff?service=web&base=1.1&new=1.2", dead: "dead" };
     const kinds = { light: {}, dark: { colorScheme: "dark" }, narrow: { colorScheme: "dark", viewport: { width: 420, height: 800 } } };
     for (const [name, path] of Object.entries(pages))
         for (const [kind, options] of Object.entries(kinds)) {
@@ -103,5 +127,6 @@ await the_form_leads_to_the_pages();
 await versions_are_compared();
 await dead_code_is_listed();
 await the_keyboard_chooses_a_row();
+await slow_requests_lead_to_their_calls();
 await all_is_accessible();
 await finish();

@@ -12,6 +12,7 @@
 #include "base/os/screen.h"
 #include "base/text/error.h"
 #include "base/text/field.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 
 enum { QP_LIST_MOST = 64, QP_MARK_BYTES = 4096 };
@@ -97,6 +98,9 @@ typedef struct {
 typedef struct {
     const char *home; /* the address of the page that leads to it; NULL: it is no such page */
     const char *name, *base_name; /* of what it shows */
+    /* A page of this request alone, whose profile qp_kept_profile() made; else NULL */
+    const qp_kept_request *request;
+    const qp_kept_calls *calls;
 } qp_page_args;
 
 /* Values of all flags of all commands; each command's table fills its own. */

@@ -166,10 +166,9 @@ static bool gather(const qp_cli *cli, document *d)
 
 /* ---- those that were kept whole ------------------------------------------------------------ */
 
-static bool calls_of(const qp_kept_set *set, size_t i, qp_kept_call **out, size_t *n,
-                     qp_error *error)
+static bool calls_of(const qp_kept_set *set, size_t i, qp_kept_calls *out, qp_error *error)
 {
-    return qp_model_kept_calls(set->m, &set->requests[i], out, n) ||
+    return qp_model_kept_calls(set->m, &set->requests[i], out) ||
            qp_error_fail(error, "not enough memory");
 }
 

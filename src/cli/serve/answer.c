@@ -26,6 +26,9 @@ const qp_http_route qp_serve_routes[] = {
     {"/window", html, false, TASK(&qp_serve_window, "by|force-merge", false)},
     {"/diff", html, false, TASK(&qp_serve_diff, "by|base|new|force-merge", false)},
     {"/dead", html, false, TASK(&qp_serve_dead, "by|force-merge", false)},
+    {"/slow", html, true, TASK(&qp_serve_slow, "by|endpoint|force-merge", false)},
+    {"/request", html, true,
+     TASK(&qp_serve_request, "by|endpoint|show|trace-id|force-merge", false)},
     {"/list.json", json, true, TASK(&qp_command_store_list, "", true)},
     {"/series.json", json, true, TASK(&qp_command_store_series, "by", true)},
     {"/top.json", json, false,
@@ -132,13 +135,17 @@ static char *add_code(char *to, const char *text)
     return to;
 }
 
-/* The start page, with what the request chose. @return to */
-static const char *home_of(const qp_http_request *r, char to[HOME_BYTES])
+/* The start page, or of one request the list of them, with what was chosen. @return to */
+static const char *home_of(const qp_http_request *r, const task *t, char to[HOME_BYTES])
 {
-    char *end = to;
-    *end++ = '/';
+    const bool is_one = t->command == &qp_serve_request;
+    char *end = to + sprintf(to, is_one ? "/slow" : "/");
+    char between = '?';
     for (size_t i = 0; i < r->n_pairs; i++) {
-        *end++ = i ? '&' : '?';
+        if (qp_args_word(is_one ? "show|trace-id" : "endpoint", r->pairs[i].key) >= 0)
+            continue;
+        *end++ = between;
+        between = '&';
         end = add_code(end, r->pairs[i].key);
         *end++ = '=';
         end = add_code(end, r->pairs[i].value);
@@ -243,7 +250,7 @@ unsigned qp_serve_answer(void *to, const qp_http_route *route, const qp_http_req
     const unsigned taken = take_request(cli, t, r, store, &error);
     if (taken != GOOD)
         return explain(cli, t, taken, store, skip_hyphens(error.text));
-    cli->args.page.home = home_of(r, home);
+    cli->args.page.home = home_of(r, t, home);
     const int status = t->command->run(cli);
     const int failed = qp_out_close(&cli->out);
     if (qp_alloc_has_failed())

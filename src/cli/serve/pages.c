@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/containers/alloc.h"
 #include "cli/show/show.h"
@@ -274,6 +275,102 @@ static int run_dead(qp_cli *cli)
     return qp_choice_run(cli, QP_STORE_READ, show_dead);
 }
 
+/* ---- slow requests ------------------------------------------------------------------------- */
+
+enum { REQUESTS_MOST = 1000 };
+
+static void write_request(qp_out *out, const qp_store_kept *k)
+{
+    char trace[2 * sizeof k->r.trace + 1] = "";
+    if (k->r.has_trace)
+        qp_kept_hex(trace, k->r.trace, sizeof k->r.trace);
+    QP_PAGE_NUMBERS(out, false, (uint64_t)k->number, k->r.elapsed_ns,
+                    k->r.off_ns + k->r.suspended_ns, k->r.n_calls, k->r.begun_at / 1000000);
+    QP_PAGE_TEXTS(out, true,
+                  k->r.is_cut       ? "cut"
+                  : k->r.has_failed ? "failed"
+                                    : "ended",
+                  k->r.endpoint, k->profile->service, k->profile->version, k->profile->host,
+                  trace);
+}
+
+static int show_slow(qp_cli *cli, qp_choice *c)
+{
+    qp_error error = {0};
+    qp_buf requests = QP_BUF(qp_store_kept);
+    qp_out *out = cli->screen.out;
+    size_t n = 0;
+    if (!qp_choice_kept(cli, c, &requests)) {
+        qp_free(requests.items);
+        return QP_EXIT_UNUSABLE;
+    }
+    begin_page(cli, "Slow requests", "slow", "");
+    const bool is_good = write_all_names(cli, c, &error);
+    qp_out_format(out, ",\"profiles\":%zu", c->n);
+    qp_page_list(out, "endpoints", cli->args.fold.endpoints.items, cli->args.fold.endpoints.n);
+    qp_page_table(out, "slow");
+    for (size_t i = 0; i < requests.n; i++) {
+        const qp_store_kept *k = (const qp_store_kept *)requests.items + i;
+        if (!qp_kept_is_chosen(cli, k->r.endpoint) || n++ >= REQUESTS_MOST)
+            continue;
+        qp_page_row(out, n > 1);
+        write_request(out, k);
+        qp_page_close(out);
+    }
+    qp_page_close(out);
+    qp_out_format(out, ",\"requests\":%zu", n);
+    end_page(cli);
+    qp_free(requests.items);
+    return is_good ? QP_EXIT_CLEAN : qp_cli_fail(cli, "%s", error.text);
+}
+
+static int run_slow(qp_cli *cli)
+{
+    return qp_choice_run(cli, QP_STORE_READ, show_slow);
+}
+
+static bool is_wanted(const qp_cli *cli, const qp_store_kept *k)
+{
+    char trace[2 * sizeof k->r.trace + 1];
+    const char *wanted = cli->args.kept.trace_id;
+    qp_kept_hex(trace, k->r.trace, sizeof k->r.trace);
+    return wanted ? k->r.has_trace && strcasecmp(trace, wanted) == 0
+                  : (uint64_t)k->number == cli->args.kept.shown;
+}
+
+/* The page of a profile that has the calls of one request alone. */
+static int show_one(qp_cli *cli, qp_choice *c, const qp_store_kept *k)
+{
+    static char name[512], standard[] = "-";
+    const char *version = k->profile->version;
+    qp_text_format(name, sizeof name, "%.150s: %.100s%s%.100s, host %.100s", k->r.endpoint,
+                   k->profile->service, *version ? " " : "", version, k->profile->host);
+    cli->args.has_no_sources = true;
+    cli->args.output = standard;
+    cli->args.page.name = name;
+    return qp_choice_show_kept(cli, c, k, &qp_command_html);
+}
+
+static int show_request(qp_cli *cli, qp_choice *c)
+{
+    qp_buf requests = QP_BUF(qp_store_kept);
+    const qp_store_kept *found = NULL;
+    bool is_good = qp_choice_kept(cli, c, &requests);
+    for (size_t i = 0; is_good && !found && i < requests.n; i++)
+        if (is_wanted(cli, (const qp_store_kept *)requests.items + i))
+            found = (const qp_store_kept *)requests.items + i;
+    const int status = found     ? show_one(cli, c, found)
+                       : is_good ? qp_cli_fail(cli, "the store has no such request (any more)")
+                                 : QP_EXIT_UNUSABLE;
+    qp_free(requests.items);
+    return status;
+}
+
+static int run_request(qp_cli *cli)
+{
+    return qp_choice_run(cli, QP_STORE_READ, show_request);
+}
+
 /* ---- the pages of `qprof html` ------------------------------------------------------------- */
 
 enum { NAME_BYTES = 2048 };
@@ -335,7 +432,13 @@ static int run_compare(qp_cli *cli)
     QP_TEXT("base", 0, "VERSION", store.base, "profiles before"),                              \
         QP_TEXT("new", 0, "VERSION", store.new, "profiles after")
 
+#define FLAG_ENDPOINTS                                                                         \
+    {                                                                                          \
+        "endpoint", 0, QP_FLAG_NAMES, "GLOB", QP_FLAG_AT(fold.endpoints), NULL, ""             \
+    }
+
 static const qp_flag flags[] = {FLAGS_OF_PAGES};
+static const qp_flag flags_of_requests[] = {FLAG_ENDPOINTS, QP_FLAGS_KEPT_ONE, FLAGS_OF_PAGES};
 static const qp_flag flags_of_sides[] = {FLAGS_SIDES, FLAGS_OF_PAGES};
 
 const qp_command qp_serve_start = {
@@ -346,3 +449,7 @@ const qp_command qp_serve_diff = {
     .name = "serve", .operands = "STORE", .flags = flags_of_sides, .run = run_compare};
 const qp_command qp_serve_dead = {
     .name = "serve", .operands = "STORE", .flags = flags, .run = run_dead};
+const qp_command qp_serve_slow = {
+    .name = "serve", .operands = "STORE", .flags = flags_of_requests, .run = run_slow};
+const qp_command qp_serve_request = {
+    .name = "serve", .operands = "STORE", .flags = flags_of_requests, .run = run_request};

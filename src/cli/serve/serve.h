@@ -18,7 +18,8 @@ char *qp_serve_message(char *to, size_t room);
 /* ---- pages.c ------------------------------------------------------------------------------ */
 
 /* Commands whose output is a page, for the requests that name them; each has flags for what may be chosen. */
-extern const qp_command qp_serve_start, qp_serve_window, qp_serve_diff, qp_serve_dead;
+extern const qp_command qp_serve_start, qp_serve_window, qp_serve_diff, qp_serve_dead,
+    qp_serve_slow, qp_serve_request;
 
 /* A page with a message alone. */
 void qp_serve_trouble(qp_cli *cli, const char *message);

@@ -53,8 +53,7 @@ typedef struct {
     size_t n, n_chosen;
     unsigned has;
     const row *shown; /* of --show */
-    qp_kept_call *calls;
-    size_t n_calls;
+    qp_kept_calls calls;
     call_row *lines;
     size_t n_lines;
     qp_buf moments; /* moment_row; of a profile */
@@ -379,19 +378,19 @@ static call_row line_of(const qp_kept_call *calls, size_t i, const run *runs, si
 /* Each run doubles the calls of a line at least: there are few. */
 static bool collapse(document *d)
 {
-    const qp_kept_call *calls = d->calls;
+    const qp_kept_call *calls = d->calls.items;
     run runs[RUNS_MOST];
     size_t n_runs = 0;
-    uint64_t *shapes = shapes_of(calls, d->n_calls);
-    d->lines = shapes ? qp_alloc(d->n_calls + 1, sizeof *d->lines) : NULL;
-    for (size_t i = 0; d->lines && i < d->n_calls;) {
+    uint64_t *shapes = shapes_of(calls, d->calls.n);
+    d->lines = shapes ? qp_alloc(d->calls.n + 1, sizeof *d->lines) : NULL;
+    for (size_t i = 0; d->lines && i < d->calls.n;) {
         if (n_runs && i == runs[n_runs - 1].end) {
             n_runs--;
             i += runs[n_runs].stride * (runs[n_runs].n - 1);
             continue;
         }
         size_t stride = calls[i].n_below + (size_t)1;
-        size_t length = run_length(calls, shapes, d->n_calls, i);
+        size_t length = run_length(calls, shapes, d->calls.n, i);
         if (length > 1 && n_runs < RUNS_MOST)
             runs[n_runs++] = (run){i + stride, stride, length};
         d->lines[d->n_lines++] = line_of(calls, i, runs, n_runs);
@@ -584,11 +583,10 @@ static void write_moment(qp_json *json, const document *d, const row *r, const m
 /* Each request has a track: requests may overlap, and be parts of others. @return false: see error */
 static bool write_track(qp_json *json, const document *d, const row *r, qp_error *error)
 {
-    qp_kept_call *calls;
-    size_t n;
+    qp_kept_calls calls;
     char name[256], number[QP_NUMBER_BYTES];
-    if (!d->set->calls_of(d->set, r->at, &calls, &n, error))
-        return false;
+    if (!d->set->calls_of(d->set, r->at, &calls, error))
+        return qp_kept_calls_fini(&calls), false;
     qp_text_format(name, sizeof name, "%s %s", qp_unit_count(number, r->from.number),
                    r->r.endpoint);
     qp_json_begin(json, NULL, '{');
@@ -600,11 +598,11 @@ static bool write_track(qp_json *json, const document *d, const row *r, qp_error
     qp_json_text(json, "name", name);
     qp_json_end(json, '}');
     qp_json_end(json, '}');
-    for (size_t i = 0; i < n; i++)
-        write_event(json, d, r, &calls[i]);
+    for (size_t i = 0; i < calls.n; i++)
+        write_event(json, d, r, &calls.items[i]);
     for (size_t i = 0; i < d->moments.n; i++) /* of the one that is shown */
         write_moment(json, d, r, (const moment_row *)d->moments.items + i);
-    qp_free(calls);
+    qp_kept_calls_fini(&calls);
     return true;
 }
 
@@ -678,7 +676,7 @@ static int show(qp_cli *cli, document *d)
         return refuse(cli, d), QP_EXIT_UNUSABLE;
     if (is_timeline)
         return qp_output_write(cli, cli->args.output, write_timeline, &(document *){d});
-    if (is_whole && !d->set->calls_of(d->set, d->shown->at, &d->calls, &d->n_calls, &error))
+    if (is_whole && !d->set->calls_of(d->set, d->shown->at, &d->calls, &error))
         return qp_cli_fail(cli, "%s: %s", cli->path, error.text);
     if (is_whole && !collapse(d))
         return qp_cli_fail_memory(cli);
@@ -695,7 +693,7 @@ int qp_kept_show(qp_cli *cli, const qp_kept_set *set)
         return qp_cli_fail(cli, "--trace-id=: expected the digits of a trace id");
     const int status = gather(&d) ? show(cli, &d) : qp_cli_fail_memory(cli);
     qp_free(d.all);
-    qp_free(d.calls);
+    qp_kept_calls_fini(&d.calls);
     qp_free(d.lines);
     qp_free(d.moments.items);
     return status;

@@ -326,8 +326,8 @@ typedef struct qp_kept_set {
     const qp_kept_origin *origins;   /* [n]; NULL: of a profile, their numbers count from 1 */
     size_t n;
     const char *none; /* a sentence, where n is 0 */
-    /* The calls of one of them in their order: free with qp_free(). @return false: see error */
-    bool (*calls_of)(const struct qp_kept_set *set, size_t i, qp_kept_call **out, size_t *n,
+    /* The calls of one of them: as qp_model_kept_calls(). @return false: see error */
+    bool (*calls_of)(const struct qp_kept_set *set, size_t i, qp_kept_calls *out,
                      qp_error *error);
     void *from; /* for it */
 } qp_kept_set;

@@ -8,11 +8,10 @@ typedef struct {
     qp_arena names;
 } source;
 
-static bool calls_of(const qp_kept_set *set, size_t i, qp_kept_call **out, size_t *n,
-                     qp_error *error)
+static bool calls_of(const qp_kept_set *set, size_t i, qp_kept_calls *out, qp_error *error)
 {
     source *x = set->from;
-    return qp_store_kept_calls(x->choice->store, x->kept[i].number, out, n, &x->names, error);
+    return qp_store_kept_calls(x->choice->store, x->kept[i].number, out, &x->names, error);
 }
 
 /* @param requests, origins  [n] */
@@ -38,14 +37,52 @@ static int show_set(qp_cli *cli, source *x, qp_kept_request *requests, qp_kept_o
     return qp_kept_show(cli, &set);
 }
 
-static int show(qp_cli *cli, qp_choice *c)
+bool qp_choice_kept(const qp_cli *cli, qp_choice *c, qp_buf *requests)
 {
     qp_error error = {0};
+    return qp_store_kept_requests(c->store, c->profiles, c->n, requests, &c->arena, &error) ||
+           qp_cli_refuse(cli, "%s: %s", cli->path, error.text);
+}
+
+static void *kept_bytes; /* [n_kept_bytes] a profile: for load_kept() */
+static size_t n_kept_bytes;
+
+static qp_load_status load_kept(qp_cli *cli, const char *path, qp_model **out, qp_error *error)
+{
+    (void)cli;
+    (void)path;
+    return qp_model_load_bytes(kept_bytes, n_kept_bytes, NULL, out, error);
+}
+
+int qp_choice_show_kept(qp_cli *cli, qp_choice *c, const qp_store_kept *k,
+                        const qp_command *how)
+{
+    qp_error error = {0};
+    qp_kept_calls calls;
+    int status = QP_EXIT_UNUSABLE;
+    if (qp_store_kept_calls(c->store, k->number, &calls, &c->arena, &error) &&
+        qp_kept_profile(&k->r, &calls, k->profile->service, &kept_bytes, &n_kept_bytes,
+                        &error)) {
+        cli->args.fold.endpoints.n = 0; /* they chose it */
+        cli->args.page.request = &k->r;
+        cli->args.page.calls = &calls;
+        cli->load = load_kept;
+        status = how->run(cli);
+    } else {
+        qp_cli_fail(cli, "%s: %s", cli->path, error.text);
+    }
+    qp_kept_calls_fini(&calls);
+    qp_free(kept_bytes);
+    return status;
+}
+
+static int show(qp_cli *cli, qp_choice *c)
+{
     qp_buf kept = QP_BUF(qp_store_kept);
     source x = {.choice = c};
     qp_arena_init(&x.names);
     int status = QP_EXIT_UNUSABLE;
-    if (qp_store_kept_requests(c->store, c->profiles, c->n, &kept, &c->arena, &error)) {
+    if (qp_choice_kept(cli, c, &kept)) {
         qp_kept_request *requests = qp_alloc(kept.n + 1, sizeof *requests);
         qp_kept_origin *origins = qp_alloc(kept.n + 1, sizeof *origins);
         x.kept = kept.items;
@@ -53,8 +90,6 @@ static int show(qp_cli *cli, qp_choice *c)
                                      : qp_cli_fail_memory(cli);
         qp_free(requests);
         qp_free(origins);
-    } else {
-        qp_cli_fail(cli, "%s: %s", cli->path, error.text);
     }
     qp_free(kept.items);
     qp_arena_fini(&x.names);

@@ -65,6 +65,14 @@ enum { QP_SERIES_DAY, QP_SERIES_HOUR };
  * @return QP_EXIT_CLEAN; QP_EXIT_UNUSABLE: a message was printed */
 int qp_series_make(const qp_cli *cli, qp_choice *c, unsigned by, qp_series *to);
 
+/* List the requests that the profiles kept whole. @param requests  an empty buffer of qp_store_kept
+ * @return false: a message was printed */
+bool qp_choice_kept(const qp_cli *cli, qp_choice *c, qp_buf *requests);
+/* Run a command that shows a profile on one that has the calls of one of them alone.
+ * @return its exit status, or QP_EXIT_UNUSABLE */
+int qp_choice_show_kept(qp_cli *cli, qp_choice *c, const qp_store_kept *k,
+                        const qp_command *how);
+
 bool qp_method_is_dead(const qp_model_method *k);
 /* How many functions a model has, whether or not they were called. */
 uint64_t qp_functions_known(const qp_model *m);

@@ -60,6 +60,76 @@ static int write_page(qp_cli *cli, const qp_model *m, const qp_export_options *o
     return status;
 }
 
+/* ---- timelines --------------------------------------------------------------------------------- */
+
+enum { ABOUT_BYTES = 1024 };
+
+/* "Request 2 of 6 that were kept whole: GET /list, 3.1 ms, of which it waited 1.2 ms". @return to */
+static const char *about_request(const qp_kept_request *r, uint64_t number, size_t n,
+                                 char to[ABOUT_BYTES])
+{
+    char elapsed[QP_NUMBER_BYTES], waited[QP_NUMBER_BYTES] = "",
+                                   known[2 * QP_NUMBER_BYTES] = "";
+    const uint64_t waiting_ns = r->off_ns + r->suspended_ns;
+    if (n > 1)
+        qp_text_format(known, sizeof known, " %llu of %zu", (unsigned long long)number, n);
+    return qp_text_format(to, ABOUT_BYTES, "Request%s that %s kept whole: %.500s, %s%s%s%s%s",
+                          known, n > 1 ? "were" : "was", r->endpoint,
+                          qp_unit_time(elapsed, r->elapsed_ns), r->has_failed ? ", failed" : "",
+                          r->is_cut ? ", cut" : "", waiting_ns ? ", waiting " : "",
+                          waiting_ns ? qp_unit_time(waited, waiting_ns) : "");
+}
+
+/* The page of a request alone, whose times begin with it. */
+static int show_alone(qp_cli *cli, const qp_model *m, qp_export_options *o)
+{
+    char about[ABOUT_BYTES];
+    qp_timeline timeline;
+    const qp_kept_request *r = cli->args.page.request;
+    qp_kept_picture picture = {
+        .m = m, .r = r, .calls = cli->args.page.calls, .first_method = 1};
+    qp_timeline_of_kept(&timeline, &picture, about_request(r, 1, 1, about));
+    o->timeline = &timeline;
+    return write_page(cli, m, o);
+}
+
+/* Write the page with the timeline of a request, if one was kept whole: the slowest, or that of --request. */
+static int show_request(qp_cli *cli, const qp_model *m, qp_export_options *o)
+{
+    static const qp_kept_request none;
+    char about[ABOUT_BYTES];
+    qp_timeline timeline;
+    qp_kept_request *all;
+    qp_kept_calls calls = {.items = NULL};
+    size_t n;
+    const uint64_t wanted = cli->args.kept.shown;
+    const uint64_t number = wanted == UINT64_MAX ? 1 : wanted;
+    bool is_good = qp_model_kept_requests(m, &all, &n);
+    const bool is_there = is_good && number >= 1 && number <= n;
+    const qp_kept_request *r = is_there ? &all[number - 1] : &none;
+    qp_kept_picture picture = {.m = m, .r = r, .calls = &calls, .begin = r->begun_ns};
+    int status = QP_EXIT_UNUSABLE;
+    if (is_there)
+        is_good = qp_model_kept_calls(m, r, &calls);
+    if (is_there && is_good) {
+        qp_timeline_of_kept(&timeline, &picture, about_request(r, number, n, about));
+        o->timeline = &timeline;
+    }
+    if (!is_good)
+        qp_cli_fail_memory(cli);
+    else if (!is_there && wanted != UINT64_MAX)
+        qp_cli_fail(cli, "--request=%llu: %s (see qprof requests --slowest)",
+                    (unsigned long long)wanted,
+                    n ? "no request that was kept whole has this number"
+                      : "no request was kept whole");
+    else
+        status = write_page(cli, m, o);
+    o->timeline = NULL;
+    qp_kept_calls_fini(&calls);
+    qp_free(all);
+    return status;
+}
+
 /* Write the page, with the timeline of a trace if there is one. */
 static int show(qp_cli *cli, const qp_model *m, qp_export_options *o)
 {
@@ -74,8 +144,12 @@ static int show(qp_cli *cli, const qp_model *m, qp_export_options *o)
     o->root = realpath(".", root);
     o->sources = qp_page_notes_begin(cli, &notes);
     o->is_apart = cli->args.has_threads;
-    if (!cli->args.trace.file)
+    if (o->base)
         return write_page(cli, m, o);
+    if (cli->args.page.request)
+        return show_alone(cli, m, o);
+    if (!cli->args.trace.file)
+        return show_request(cli, m, o);
     if (!qp_timeline_open(&timeline, m, cli->path, cli->args.trace.file, &error))
         return qp_cli_fail(cli, "%s", error.text);
     if (timeline.n_removed_bytes)
@@ -240,6 +314,9 @@ static int run_html(qp_cli *cli)
                            files[2]);
     if ((n == 2 || has_sets) && cli->args.trace.file)
         return qp_cli_fail(cli, "--trace cannot be combined with several profiles");
+    if (cli->args.kept.shown != UINT64_MAX && (n == 2 || has_sets || cli->args.trace.file))
+        return qp_cli_fail(cli, "--request cannot be combined with %s",
+                           cli->args.trace.file ? "--trace" : "several profiles");
     if (n == 2)
         return compare_sides(cli, &(qp_list){{files[0]}, 1}, &(qp_list){{files[1]}, 1});
     return has_sets ? compare_sides(cli, base, new) : show_file(cli, n ? files[0] : NULL);
@@ -255,22 +332,31 @@ const qp_command qp_command_html = {
              "paths of the run of median time. Sources are in the page if they are the text "
              "that was recorded, or lie below this folder or --source-path; which ones is "
              "printed: check them before you share the page.",
-    .flags = (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output,
-                                       "page to write; -: standard output (default: the "
-                                       "profile's name with .html, in this "
-                                       "folder; numbered if there is one)"),
-                               QP_FLAGS_SIDES,
-                               QP_YES("force", 0, is_replacing,
-                                      "replacement of a file that is not a page of qprof"),
-                               QP_TEXT("trace", 0, "FILE", trace.file,
-                                       "a raw trace of the run, for a timeline; where it is in "
-                                       "the rings of the profile: "
-                                       "the profile itself"),
-                               QP_YES("with-arguments", 0, has_arguments,
-                                      "the arguments of the program as well, which may be "
-                                      "secrets"),
-                               QP_FLAG_SOURCE_PATH, QP_FLAG_NO_SOURCES, QP_FLAG_WHEN,
-                               QP_FLAGS_COLLAPSE, QP_FLAG_THREADS_APART, QP_FLAGS_COMMON},
+    .flags =
+        (const qp_flag[]){QP_TEXT("output", 'o', "FILE", output,
+                                  "page to write; -: standard output (default: the "
+                                  "profile's name with .html, in this "
+                                  "folder; numbered if there is one)"),
+                          QP_FLAGS_SIDES,
+                          QP_YES("force", 0, is_replacing,
+                                 "replacement of a file that is not a page of qprof"),
+                          QP_TEXT("trace", 0, "FILE", trace.file,
+                                  "a raw trace of the run, for a timeline; where it is in "
+                                  "the rings of the profile: "
+                                  "the profile itself"),
+                          {"request", 0, QP_FLAG_COUNT, "N", QP_FLAG_AT(kept.shown), NULL,
+                           "request that is the timeline, of those that were kept whole "
+                           "(-slowest): its number in `qprof requests --slowest`; default: "
+                           "the slowest"},
+                          QP_YES("with-arguments", 0, has_arguments,
+                                 "the arguments of the program as well, which may be "
+                                 "secrets"),
+                          QP_FLAG_SOURCE_PATH,
+                          QP_FLAG_NO_SOURCES,
+                          QP_FLAG_WHEN,
+                          QP_FLAGS_COLLAPSE,
+                          QP_FLAG_THREADS_APART,
+                          QP_FLAGS_COMMON},
     .examples = "qprof html                        the newest profile here\n"
                 "qprof html run.qprof -o run.html\n"
                 "qprof html --trace=run.qtrace run.qprof\n"

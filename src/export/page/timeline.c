@@ -314,6 +314,10 @@ static bool write_picture(qp_out *out, picture *p, const qp_timeline *t)
     qp_page_block(out, "timeline");
     qp_out_format(out, "{\"begin\":%" PRIu64 ",\"end\":%" PRIu64, t->begin, t->end);
     qp_out_format(out, ",\"lost\":%" PRIu64, t->n_lost);
+    if (t->about) {
+        qp_out_text(out, ",\"about\":");
+        qp_page_text(out, t->about);
+    }
     qp_out_format(out, ",\"callsLeftOut\":%" PRIu64, n_left_out(&p->calls));
     qp_out_format(out, ",\"pausesLeftOut\":%" PRIu64, n_left_out(&p->pauses));
     qp_out_format(out, ",\"pointsLeftOut\":%" PRIu64, p->n_points_left_out);

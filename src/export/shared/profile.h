@@ -116,6 +116,7 @@ typedef struct {
     uint64_t begin, end;      /* of what is known */
     uint64_t n_lost;          /* records that are known to be missing: after each() */
     uint64_t n_removed_bytes; /* before `begin`, by -trace-limit */
+    const char *about;        /* what it is of, a sentence; NULL: the run */
     bool lacks_end;           /* the program was killed, and its last records are unknown */
     void *from;               /* for each() */
     /* Hand on all items, in any order; asked again, the same ones in the same order.

@@ -7,6 +7,7 @@
 
 #include "base/text/error.h"
 #include "export/shared/profile.h"
+#include "model/figures/figures.h"
 #include "replay/calls/calls.h"
 
 typedef enum {
@@ -109,5 +110,18 @@ qp_steps qp_steps_of_trace(qp_trace_export *x);
 bool qp_timeline_open(qp_timeline *t, const qp_model *m, const char *profile, const char *trace,
                       qp_error *error);
 void qp_timeline_close(qp_timeline *t);
+
+/* A request that was kept whole, for its timeline. */
+typedef struct {
+    const qp_model *m;
+    const qp_kept_request *r;
+    const qp_kept_calls *calls;
+    uint32_t first_method; /* index in m of what is method 0 of the calls */
+    uint64_t begin;        /* ns: of the request */
+    uint32_t thread;       /* index in m: filled by qp_timeline_of_kept() */
+} qp_kept_picture;
+
+/* The timeline of one request. @param p, about  borrowed; it needs no closing */
+void qp_timeline_of_kept(qp_timeline *t, qp_kept_picture *p, const char *about);
 
 #endif

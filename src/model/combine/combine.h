@@ -8,6 +8,7 @@
 
 #include "base/text/error.h"
 #include "format/builder.h"
+#include "model/figures/figures.h"
 #include "model/model.h"
 
 /* ---- merging ----------------------------------------------------------------------------- */
@@ -274,6 +275,14 @@ void qp_gate_judge(qp_gate_item *items, size_t n, uint32_t n_runs);
 double qp_student_above(double t, double freedom);
 /* The value that is exceeded with this chance, < 0.5. */
 double qp_student_value(double chance, double freedom);
+
+/* ---- requests that were kept whole ----------------------------------------------------------- */
+
+/** Make a profile of one request: the sums of its calls by call path. Method i of the calls is method i + 1 of it.
+ * @param program  whose request it was
+ * @param bytes  [*n_bytes] of a profile; free with qp_free() @return false: see error */
+bool qp_kept_profile(const qp_kept_request *r, const qp_kept_calls *calls, const char *program,
+                     void **bytes, size_t *n_bytes, qp_error *error);
 
 /* ---- noise ------------------------------------------------------------------------------- */
 

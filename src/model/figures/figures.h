@@ -96,10 +96,25 @@ typedef struct {
  * @param out  [*n] free with qp_free() @return false: no memory */
 bool qp_model_kept_requests(const qp_model *m, qp_kept_request **out, size_t *n);
 
-/** The calls of one of them in their order, the request itself first.
- * @param out  [*n] free with qp_free() @return false: no memory */
-bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_call **out,
-                         size_t *n);
+/* A part of a request in which its thread waited. When it began is known by the call or return that follows it:
+ * it is taken to last up to that. Times in ns. */
+typedef struct {
+    uint64_t begin, duration; /* from the begin of the request on */
+    bool is_off;              /* off the processor; else suspended, or not recorded */
+} qp_kept_wait;
+
+/* What happened in a request. */
+typedef struct {
+    qp_kept_call *items; /* [n] in their order, the request itself first */
+    size_t n;
+    qp_kept_wait *waits; /* [n_waits] in their order */
+    size_t n_waits;
+} qp_kept_calls;
+
+/** The calls of one of them, and its waits.
+ * @param out  free with qp_kept_calls_fini(), also after a failure @return false: no memory */
+bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_calls *out);
+void qp_kept_calls_fini(qp_kept_calls *calls);
 
 /* Of the record of a path: how many are open, 0 or 1, and not over. */
 typedef struct qp_model_requests qp_model_requests;

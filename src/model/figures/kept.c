@@ -13,6 +13,8 @@ typedef struct {
     qp_buf calls; /* qp_kept_call */
     qp_buf open;  /* uint32_t: their numbers */
     qp_buf next;  /* uint32_t: nodes of calls that begin at once, the innermost first */
+    qp_buf waits; /* qp_kept_wait, in ticks; the last n_pending have no begin yet */
+    size_t n_pending;
     uint64_t begun_raw, raw;
     uint32_t path; /* node; of the request's caller, before its begin */
 } player;
@@ -81,11 +83,36 @@ static void go_to(player *p, uint32_t path)
     p->path = path;
 }
 
+/* What the thread waited lasted up to now. */
+static void place_waits(player *p)
+{
+    uint64_t end = qp_ticks_between(p->begun_raw, p->raw);
+    qp_kept_wait *w = (qp_kept_wait *)p->waits.items + p->waits.n;
+    for (; p->n_pending; p->n_pending--) {
+        w--;
+        w->duration = w->duration < end ? w->duration : end;
+        w->begin = end -= w->duration;
+    }
+}
+
+static void add_wait(player *p, uint64_t ticks, bool is_off)
+{
+    qp_kept_wait *w = qp_buf_add(&p->waits);
+    if (!w)
+        return;
+    *w = (qp_kept_wait){.duration = ticks, .is_off = is_off};
+    p->n_pending++;
+}
+
 static void play(player *p, const qp_model_step *step)
 {
     qp_kept_call *top = top_of(p);
     if (!step->what && step->ticks > p->raw)
         p->raw = step->ticks;
+    if (!step->what)
+        place_waits(p);
+    else
+        add_wait(p, step->ticks, step->what == QP_STEP_OFF);
     if (!step->what)
         go_to(p, step->node);
     else if (top && step->what == QP_STEP_OFF)
@@ -107,11 +134,15 @@ static void finish(const player *p)
             *times[k] = qp_model_ns(m, *times[k]);
         calls[i].name = m->methods[calls[i].method].name;
     }
+    qp_kept_wait *waits = p->waits.items;
+    for (size_t i = 0; i < p->waits.n; i++) {
+        waits[i].begin = qp_model_ns(m, waits[i].begin);
+        waits[i].duration = qp_model_ns(m, waits[i].duration);
+    }
 }
 
 /* @return false: no memory */
-static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kept_call **out,
-                     size_t *n)
+static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kept_calls *out)
 {
     qp_model_step *steps;
     size_t n_steps;
@@ -119,6 +150,7 @@ static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kep
                 .calls = QP_BUF(qp_kept_call),
                 .open = QP_BUF(uint32_t),
                 .next = QP_BUF(uint32_t),
+                .waits = QP_BUF(qp_kept_wait),
                 .begun_raw = k->at->begun_raw,
                 .raw = k->at->begun_raw,
                 .path = own->nodes[k->node].parent};
@@ -128,17 +160,20 @@ static bool calls_of(const qp_model_private *own, const qp_model_kept *k, qp_kep
     const uint64_t most = 2 * (uint64_t)n_steps + own->model.n_nodes;
     for (size_t i = 0; is_good && i < n_steps && p.calls.n <= most; i++) {
         play(&p, &steps[i]);
-        is_good = !p.calls.failed && !p.open.failed && !p.next.failed;
+        is_good = !p.calls.failed && !p.open.failed && !p.next.failed && !p.waits.failed;
     }
     p.raw = k->at->ended_raw > p.raw ? k->at->ended_raw : p.raw;
+    place_waits(&p);
     while (is_good && p.open.n)
         leave(&p);
     finish(&p);
     qp_free(steps);
     qp_free(p.open.items);
     qp_free(p.next.items);
-    *out = qp_buf_take(&p.calls, n);
-    return is_good && *out;
+    *out = (qp_kept_calls){.items = NULL};
+    out->items = qp_buf_take(&p.calls, &out->n);
+    out->waits = qp_buf_take(&p.waits, &out->n_waits);
+    return is_good && out->items && out->waits;
 }
 
 static const qp_model_private *read_model(const qp_model *m)
@@ -192,16 +227,15 @@ bool qp_model_kept_requests(const qp_model *m, qp_kept_request **out, size_t *n)
     bool is_good =
         qp_load_kept(own, &all, n) && (*out = qp_alloc_zeroed(*n + 1, sizeof **out)) != NULL;
     for (size_t i = 0; is_good && i < *n; i++) {
-        qp_kept_call *calls;
-        size_t n_calls;
-        is_good = calls_of(own, &all[i], &calls, &n_calls);
+        qp_kept_calls calls;
+        is_good = calls_of(own, &all[i], &calls);
         (*out)[i] = describe(own, &all[i]);
-        if (is_good && n_calls) {
-            (*out)[i].n_calls = n_calls - 1;
-            (*out)[i].off_ns = calls->off_total;
-            (*out)[i].suspended_ns = calls->suspended_total;
+        if (is_good && calls.n) {
+            (*out)[i].n_calls = calls.n - 1;
+            (*out)[i].off_ns = calls.items->off_total;
+            (*out)[i].suspended_ns = calls.items->suspended_total;
         }
-        qp_free(calls);
+        qp_kept_calls_fini(&calls);
     }
     if (is_good && *n)
         qsort(*out, *n, sizeof **out, by_time);
@@ -209,11 +243,16 @@ bool qp_model_kept_requests(const qp_model *m, qp_kept_request **out, size_t *n)
     return is_good;
 }
 
-bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_call **out,
-                         size_t *n)
+void qp_kept_calls_fini(qp_kept_calls *calls)
+{
+    qp_free(calls->items);
+    qp_free(calls->waits);
+}
+
+bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_calls *out)
 {
     const qp_model_private *own = read_model(m);
     const qp_kept *at = qp_image_cell(&own->image, r->cell);
     const qp_model_kept k = {r->cell, at, qp_index_at(own, at->path, QP_TAG_NODE)};
-    return calls_of(own, &k, out, n);
+    return calls_of(own, &k, out);
 }

@@ -10,6 +10,8 @@ interface TimelineBlock {
     begin: number;
     end: number;
     lost: number;
+    /** What it is of, if not the run. */
+    about?: string;
     callsLeftOut: number;
     pausesLeftOut: number;
     pointsLeftOut: number;
@@ -239,6 +241,7 @@ export interface Timeline {
     /** Of what is known. */
     whole: Range;
     nLost: number;
+    about: string;
     nCallsLeftOut: number;
     nPausesLeftOut: number;
     nPointsLeftOut: number;
@@ -332,6 +335,7 @@ export async function readTimeline(index: Index): Promise<Timeline | undefined> 
         slice: raw.slice,
         whole: { from: raw.begin, to: Math.max(raw.end, raw.begin + 1) },
         nLost: raw.lost,
+        about: raw.about ?? "",
         nCallsLeftOut: raw.callsLeftOut,
         nPausesLeftOut: raw.pausesLeftOut,
         nPointsLeftOut: raw.pointsLeftOut,

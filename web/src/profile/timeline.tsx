@@ -37,7 +37,7 @@ function useTimeline(index: Index): Timeline | undefined {
 /** What the page cannot show, in a sentence. */
 function leftOut(timeline: Timeline): string {
     const parts = [];
-    if (timeline.nLost) parts.push(`${things(timeline.nLost, "record")} of the trace are missing`);
+    if (timeline.nLost) parts.push(`${things(timeline.nLost, "record")} ${timeline.about ? "of it" : "of the trace"} are missing`);
     if (timeline.nCallsLeftOut) parts.push(`the ${count(timeline.nCallsLeftOut)} shortest calls are left out${timeline.slice ? " of the picture; the table counts them" : ""}`);
     if (timeline.nPausesLeftOut) parts.push(`the ${count(timeline.nPausesLeftOut)} shortest pauses are left out${timeline.slice ? " of the picture" : ""}`);
     if (timeline.nPointsLeftOut) parts.push(`${things(timeline.nPointsLeftOut, "marker or value", "markers or values")} are left out`);
@@ -265,6 +265,7 @@ function Loaded({ timeline, ...props }: ViewProps & { timeline: Timeline; theme:
     const about = call ?? marked ?? range;
     return (
         <div class="timeline">
+            {timeline.about && <p class="note">{visible(timeline.about)}</p>}
             {missing && <p class="note">{missing}</p>}
             <div class="flame">
                 <div class="flame-head">

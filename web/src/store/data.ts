@@ -12,8 +12,14 @@ export interface Line {
 
 export type Dead = [name: string, module: string, file: string, line: number];
 
+/** elapsed, waiting: ns; begun: ms since 1970 */
+export type Slow = [
+    number: number, elapsed: number, waiting: number, calls: number, begun: number,
+    outcome: string, endpoint: string, service: string, version: string, host: string, trace: string,
+];
+
 export interface Store {
-    view: "start" | "dead" | "trouble";
+    view: "start" | "dead" | "slow" | "trouble";
     /** The start page, with what is chosen here. */
     home: string;
     store: string;
@@ -48,6 +54,12 @@ export interface Store {
     functions?: number;
     isCoverage?: boolean;
     dead?: Dead[];
+    // slow requests
+    /** Globs that were chosen. */
+    endpoints?: string[];
+    /** The slowest of them. */
+    slow?: Slow[];
+    requests?: number;
 }
 
 export const store = block<Store>("index")!;
@@ -59,6 +71,7 @@ export function addressOf(path: string, change: Record<string, string>): string 
     for (const [key, value] of Object.entries({ service, version, since, until, by, ...change })) if (value) query.append(key, value);
     for (const label of store.labels) query.append("label", label);
     if (change.label) query.append("label", change.label);
+    for (const endpoint of store.endpoints ?? []) query.append("endpoint", endpoint);
     if (store.isForced) query.append("force-merge", "1");
     return `${path}?${query}`;
 }

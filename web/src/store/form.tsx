@@ -71,6 +71,28 @@ export function Choice() {
                 <button class="plain" formaction="/dead">
                     Never called
                 </button>
+                <button class="plain" formaction="/slow">
+                    Slow requests
+                </button>
+            </span>
+        </form>
+    );
+}
+
+/** Which endpoints, on the page of slow requests; the rest of the choice stays. */
+export function Endpoints() {
+    const { service, version, since, until, by = "", labels, endpoints = [] } = store;
+    const kept = [["service", service], ["version", version], ["since", since], ["until", until], ["by", by], ...labels.map((label) => ["label", label])];
+    return (
+        <form action="/slow" class="choice" aria-label="Endpoints">
+            {kept.filter(([, value]) => value).map(([key, value], i) => (
+                <input key={i} type="hidden" name={key} value={value} />
+            ))}
+            {[...endpoints, ""].map((glob, i) => (
+                <Text key={i} of="endpoint" name="Endpoint" chosen={glob} hint="GET /item/*" />
+            ))}
+            <span class="buttons">
+                <button class="plain">Choose</button>
             </span>
         </form>
     );

@@ -13,12 +13,12 @@ import { themeOf, useTheme } from "../common/theme";
 import { visible, visibleText } from "../common/visible";
 import { time } from "../profile/units";
 import { Chart } from "./chart";
-import { type Dead, type SeriesRow, addressOf, store } from "./data";
-import { Choice, Compare } from "./form";
+import { type Dead, type SeriesRow, type Slow, addressOf, store } from "./data";
+import { Choice, Compare, Endpoints } from "./form";
 
 const keyList: KeyList = [
     ["j k \u2193 \u2191", "next, previous row"],
-    ["Enter", "choose the profiles of the row"],
+    ["Enter", "choose the profiles of the row, or show its request"],
     ["t", "light or dark"],
     ["?", "this list"],
 ];
@@ -167,9 +167,57 @@ function DeadCode({ place, go }: ViewProps) {
     );
 }
 
+// ---- slow requests -----------------------------------------------------------------------------
+
+const ns = { unit: "ns" };
+
+/** As the tables of the command line: 2026-11-26 10:30:05. */
+const moment = (ms: number) => (ms ? new Date(ms).toISOString().slice(0, 19).replace("T", " ") : "unknown");
+
+const textColumn = (id: string, head: string, width: number, rank: number, of: (row: Slow) => string, isDim = false): Column<Slow> => ({
+    id, head, width, rank, value: (row) => of(row).toLowerCase(), cell: (row) => <span class={isDim ? "dim" : ""}>{visible(of(row).slice(0, 200))}</span>,
+});
+
+const slowColumns: Column<Slow>[] = [
+    { id: "endpoint", head: "Endpoint", rank: 0, value: ([, , , , , , endpoint]) => endpoint.toLowerCase(), cell: ([, , , , , , endpoint]) => <span class="fn-name">{visible(endpoint.slice(0, 300))}</span> },
+    textColumn("service", "Service", 110, 2, ([, , , , , , , service]) => service),
+    textColumn("version", "Version", 80, 1, ([, , , , , , , , version]) => version),
+    textColumn("host", "Host", 110, 3, ([, , , , , , , , , host]) => host, true),
+    numberColumn("elapsed", "Elapsed", "From its begin to its end", 100, 0, ([, elapsed]) => elapsed, ([, elapsed]) => time(ns, elapsed)),
+    numberColumn("waiting", "Waiting", "The part of it off the processor, or suspended", 100, 1, ([, , waiting]) => waiting, ([, , waiting]) => (waiting ? time(ns, waiting) : "\u2013")),
+    numberColumn("calls", "Calls", "That began in it", 80, 3, ([, , , calls]) => calls),
+    textColumn("outcome", "Outcome", 80, 2, ([, , , , , outcome]) => outcome),
+    { id: "begun", head: "Began (UTC)", width: 165, rank: 4, value: ([, , , , begun]) => begun, cell: ([, , , , begun]) => <span class="dim">{moment(begun)}</span> },
+    textColumn("trace", "Trace", 280, 5, ([, , , , , , , , , , trace]) => trace, true),
+];
+
+function SlowRequests({ place, go }: ViewProps) {
+    const { slow = [], requests = 0, profiles = 0 } = store;
+    return (
+        <>
+            <section class="tiles" aria-label="Summary">
+                <Tile name="Requests" value={count(requests)} note={requests > slow.length ? `the ${count(slow.length)} slowest are listed` : "kept whole"} />
+                <Tile name="Profiles" value={count(profiles)} />
+            </section>
+            <Endpoints />
+            <List
+                label="Slow requests"
+                rows={slow}
+                columns={slowColumns}
+                order="-elapsed"
+                keyOf={([number]) => String(number)}
+                place={place}
+                go={go}
+                onOpen={([number]) => location.assign(`${addressOf("/request", { show: String(number) })}#timeline${place.with.theme ? `?theme=${place.with.theme}` : ""}`)}
+                empty="No request was kept whole. Record with -slowest=8/60s."
+            />
+        </>
+    );
+}
+
 // ---- the page ----------------------------------------------------------------------------------
 
-const titles = { start: "Store", dead: "Never called", trouble: "Store" };
+const titles = { start: "Store", dead: "Never called", slow: "Slow requests", trouble: "Store" };
 
 /** What is chosen, in words. */
 const chosen = [
@@ -202,7 +250,7 @@ function App() {
                             Store
                         </a>
                     )}
-                    <h1 class="brand">{isStart ? <a href="/">Store</a> : store.view === "dead" ? titles.dead : "Not shown"}</h1>
+                    <h1 class="brand">{isStart ? <a href="/">Store</a> : store.view === "trouble" ? "Not shown" : titles[store.view]}</h1>
                     <span class="subject">{subject}</span>
                 </nav>
                 <span class="tools">
@@ -215,7 +263,7 @@ function App() {
                 </span>
             </header>
             <main>
-                <div class={`overview ${store.view === "dead" ? "" : "is-long"}`}>
+                <div class={`overview ${store.view === "dead" || store.view === "slow" ? "" : "is-long"}`}>
                     {store.note && (
                         <p class="note" role="alert">
                             {visible(store.note)}
@@ -223,6 +271,7 @@ function App() {
                     )}
                     {store.view === "start" && <Start place={place} go={go} />}
                     {store.view === "dead" && <DeadCode place={place} go={go} />}
+                    {store.view === "slow" && <SlowRequests place={place} go={go} />}
                     {store.view === "trouble" && (
                         <p>
                             <a class="link" href={store.home}>
