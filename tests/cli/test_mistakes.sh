@@ -60,7 +60,7 @@ for option in -trace-limit=5M -trace-full=wait -trace-buffer=1M -trace-memory=1G
     claim "one line says that it has no effect" same "qprof run: ${option%%=*} has no effect: no trace is recorded (-trace-output=FILE records one)" \
         "$(grep 'no effect' err)"
     claim "$option with a trace" ends 0 qprof run $option -trace-output=a.qtrace -o a.qprof -- ./score 'f(' ')'
-    claim "there is no such line" same '' "$(grep 'no effect' err)"
+    claim "no line has them" same '' "$(grep 'no effect' err)"
 done
 claim "labels that are too long" ends 0 qprof run "--labels=a=1,b=$(printf '%2000s' | tr ' ' x)" -o a.qprof -- ./score 'f(' ')'
 claim "one line says so" same 'qprof run: labels: 1 left out: no NAME=VALUE, or more than 1023 bytes' "$(grep labels: err)"
