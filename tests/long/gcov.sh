@@ -24,7 +24,7 @@ find "$build" -name '*.gcda' -delete
 tools=$build/tools
 mkdir -p "$tools"
 for compiler in cc gcc c++ g++; do
-    path=$(command -v $compiler) || continue
+    path=$(PATH=/usr/bin:/bin command -v $compiler) || continue # not a cache, which would look for it in PATH
     printf '#!/bin/sh\nexec "%s" "$@" -lgcov\n' "$path" >"$tools/$compiler"
     chmod +x "$tools/$compiler"
 done

@@ -68,13 +68,15 @@ static qp_counter_block *frame_counters(qprof_thread *th, const qprof_frame *f,
                                         qp_counter_block_kind kind, int bb)
 {
     const qprof_node *n = qp_frame_node(th, f);
-    if ((f->flags & QPROF_FRAME_EXCLUDED) || qp_blocks_are_excluded(n->method))
+    if (f->flags & QPROF_FRAME_EXCLUDED)
         return NULL;
-    uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, n->method);
-    if (f->flags & QPROF_FRAME_OVERFLOWED) { /* its node belongs to its caller */
+    if (f->flags & QPROF_FRAME_OVERFLOWED) { /* its node is its caller's, or the root */
         qp_count(&qp_recorder.space, QP_D_out_of_memory);
         return NULL;
     }
+    if (qp_blocks_are_excluded(n->method))
+        return NULL;
+    uint32_t n_blocks = qp_method_n_blocks(&qp_recorder.methods, n->method);
     if (bb < 0 || (uint32_t)bb >= n_blocks) {
         qp_count(&qp_recorder.space, QP_D_bb_out_of_range);
         return NULL;

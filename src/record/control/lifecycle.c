@@ -386,6 +386,7 @@ static void abandon(void)
     char path[sizeof qp_recorder.space.map.path];
     memcpy(path, qp_recorder.space.map.path, sizeof path);
     qp_mapping_close(&qp_recorder.space.map);
+    qp_recorder.space.head = &no_head; /* calls that do nothing then may look at it */
     if (path[0])
         unlink(path);
 }

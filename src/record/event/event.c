@@ -244,8 +244,9 @@ static qp_call callee_of(qprof_thread *th, qprof_frame **top, uintptr_t method)
         caller_of(th, *top); /* the callback may have moved the stack, or called the method */
     if (QP_UNLIKELY(record == qp_recorder.methods.overflow))
         call.path = path_or_overflow(qp_tree_overflow(th, parent), th);
-    else if (!(call.path = qp_tree_find(th, parent, key)))
-        call.path = new_path(th, parent, record);
+    else if (!(call.path = qp_tree_find(th, parent, key)) &&
+             !(call.path = new_path(th, parent, record)))
+        call.method = record;
     return call;
 }
 

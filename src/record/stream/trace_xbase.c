@@ -238,6 +238,7 @@ static uint64_t take_record(qp_trace_cursor *c)
     const qp_trace_record *r = qp_trace_cursor_record(c, 0);
     qp_filter_thread *th = thread_of(c->thread);
     uint64_t n = 1;
+    qp_cell method;
     switch (qp_trace_op_of(r)) {
     case QP_TRACE_SWITCH:
         return take_switch(c);
@@ -248,7 +249,9 @@ static uint64_t take_record(qp_trace_cursor *c)
         break;
     case QP_TRACE_ENTRY:
         note_path(th, r->a);
-        put_event(th, r, 'I', r->b, qp_method_first_line(qp_at(&qp_recorder.space, r->b)));
+        method =
+            r->b ? r->b : qp_recorder.methods.overflow; /* there was no memory for a record */
+        put_event(th, r, 'I', method, qp_method_first_line(qp_at(&qp_recorder.space, method)));
         break;
     case QP_TRACE_EXIT:
         note_path(th, r->b);

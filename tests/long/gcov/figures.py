@@ -36,9 +36,9 @@ class Counts:
                 if not is_wanted(room[1], line.get("function_name")):
                     continue
                 self.lines[room[1]][number] += line["count"]
-                for i, branch in enumerate(line["branches"]):
-                    if not branch["throw"]:
-                        self.branches[room[1]][number, i] += branch["count"]
+                branches = [branch["count"] for branch in line["branches"] if not branch["throw"]]
+                for i, count in enumerate(branches): # of the other library, a line may have others
+                    self.branches[room[1]][number, len(branches), i] += count
 
 
 def read(counts, data, is_wanted):
@@ -53,11 +53,12 @@ def read(counts, data, is_wanted):
                 counts.add(json.load(gzip.open(name)), is_wanted)
 
 
-def functions_of(build):
+def functions_of(build, library):
     """(file's base name, function) of all functions that the library contains; the file of a global one is "", and
     each is also in ".h", as a header's function is in any file."""
     found, file = set(), ""
-    for line in subprocess.run(["readelf", "-sW", f"{build}/qprof_whole.o"], capture_output=True, check=True, text=True).stdout.splitlines():
+    words = ["readelf", "-sW", f"{build}/{library}_whole.o"]
+    for line in subprocess.run(words, capture_output=True, check=True, text=True).stdout.splitlines():
         words = line.split()
         if len(words) == 8 and words[3] == "FILE":
             file = words[7]
@@ -67,14 +68,15 @@ def functions_of(build):
 
 
 def counts_of(build):
-    """The recorder's objects, and what hosts compile of it: the test programs are such hosts."""
-    contained = functions_of(build)
+    """The recorder's objects in both libraries, and what hosts compile of it: the test programs are such hosts."""
     counts = Counts()
-    data = []
-    for objects in ("qprof_recorder", "qprof_ground"):
-        data += glob.glob(os.path.abspath(f"{build}/CMakeFiles/{objects}.dir/**/*.gcda"), recursive=True)
-    read(counts, data, lambda name, function: {
-        ("", function), (os.path.basename(name) if name.endswith(".c") else ".h", function)} & contained)
+    for library in ("qprof", "cprof"):
+        contained = functions_of(build, library)
+        data = []
+        for objects in ("recorder", "ground"):
+            data += glob.glob(os.path.abspath(f"{build}/CMakeFiles/{library}_{objects}.dir/**/*.gcda"), recursive=True)
+        read(counts, data, lambda name, function: {
+            ("", function), (os.path.basename(name) if name.endswith(".c") else ".h", function)} & contained)
     hosts = glob.glob(os.path.abspath(f"{build}/tests/CMakeFiles/**/*.gcda"), recursive=True)
     read(counts, hosts, lambda name, function: name.startswith("include/"))
     return counts
@@ -130,8 +132,8 @@ def main():
             bare = [n for n in missing if n not in places[name]]
             unexplained += [f"{name}:{n}: {text[n - 1].strip()}" for n in bare]
             to.writelines(f"{name}:{n}: line: {text[n - 1].strip()}\n" for n in missing)
-            to.writelines(f"{name}:{n}: branch: {text[n - 1].strip()}\n"
-                          for n, _ in sorted(p for p, count in counts.branches[name].items() if not count))
+            to.writelines(f"{name}:{n}: branch {i} of {n_branches}: {text[n - 1].strip()}\n"
+                          for n, n_branches, i in sorted(p for p, count in counts.branches[name].items() if not count))
             a, b, percent = share(counts.lines[name])
             c, d, percent_of_branches = share(counts.branches[name])
             if a < b or c < d:
