@@ -52,9 +52,9 @@ claim "nothing calls it" same 1 "$(qprof store dead --format=json "$store" | jq 
 claim "who waits for a lock is slower than its calls are" same true \
     "$(qprof store requests --format=json "$store" | jq '.endpoints[] | select(.endpoint == "POST /buy") | .elapsed_ns > .total')"
 claim "and one buyer waits for another" same '[["journal","buy","buy"]]' \
-    "$(qprof locks --format=json "$FLEET_DIR/kept/1.0-ham.qprof" | jq -c '[.locks[] | [.lock, .waiter, .holder]]')"
+    "$(qprof locks --format=json "$FLEET_DIR/spool/1.0-ham.qprof" | jq -c '[.locks[] | [.lock, .waiter, .holder]]')"
 qprof store export --version=1.0 -o all.qprof "$store"
 claim "the store has the waits of both hosts" same \
-    "$(for host in ham fra; do qprof locks --format=json "$FLEET_DIR/kept/1.0-$host.qprof"; done | jq -s '[.[].locks[].waits] | add')" \
+    "$(for host in ham fra; do qprof locks --format=json "$FLEET_DIR/spool/1.0-$host.qprof"; done | jq -s '[.[].locks[].waits] | add')" \
     "$(qprof locks --format=json all.qprof | jq '[.locks[].waits] | add')"
 finish
