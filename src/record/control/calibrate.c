@@ -115,7 +115,7 @@ static void measure_burst(void)
     qprof_thread th;
     qprof_pulse pulse;
     const uint32_t hooks = qp_recorder.hooks;
-    uint64_t best_pair = UINT64_MAX, best_inside = UINT64_MAX;
+    uint64_t best_pair = UINT64_MAX, best_inside = UINT64_MAX, best_apart = UINT64_MAX;
     if (hooks & QPROF_HOOK_ADAPTIVE) {
         prepare(&s, &th, &pulse, hooks);
         qp_adaptive_measure(&th, &s.callee);
@@ -134,16 +134,24 @@ static void measure_burst(void)
         for (unsigned i = 0; i < PAIRS; i++)
             call(&th);
         uint64_t whole = qp_cost_now() - start;
-        uint64_t inside = s.callee.self;
+        uint64_t inside = s.callee.self, apart = 0;
+        for (unsigned i = 0; i < PAIRS; i++) {
+            start = qp_cost_now();
+            call(&th);
+            apart += qp_cost_now() - start;
+        }
         if (is_disturbed)
             continue;
         best_pair = whole < best_pair ? whole : best_pair;
         best_inside = inside < best_inside ? inside : best_inside;
+        best_apart = apart < best_apart ? apart : best_apart;
     }
     qp_here.lane = lane;
     qp_on_event = usual;
     if (best_pair == UINT64_MAX)
         return;
+    if (best_apart > best_pair)
+        qp_cost_set_least((best_apart - best_pair) / PAIRS);
     if (!(hooks & QPROF_HOOK_EXACT))
         best_inside = 0;
     store((call_cost){best_pair * 1000 / PAIRS, best_inside * 1000 / PAIRS});

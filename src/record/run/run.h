@@ -591,6 +591,9 @@ enum { QP_COST_PERIOD = 128 };
 
 /* The run's clock has been chosen. */
 void qp_cost_begin_run(void);
+/* What it takes more to time an event than to execute it among others, which a processor does in part at once: it is
+ * subtracted from what events seem to take. */
+void qp_cost_set_least(uint64_t ticks);
 /* Is an event of the calling OS thread to be timed? */
 static inline bool qp_cost_is_due(void)
 {
