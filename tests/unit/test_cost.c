@@ -225,7 +225,7 @@ static void calls_in_no_area_are_in_the_cost(void **state)
     assert_int_equal(run->calls, ROUNDS + 1);
     bool is_counter = strcmp(run->source_text, "monotonic") != 0; /* else no call is in line */
     assert_true(!is_counter || th->n_apart <= 4 * 128);
-    /* an interrupt in an event that stands for 128 counts as often; what is stated is at most the run */
+    /* an interrupt in an event that 128 are estimated from is in the estimate 128 times */
     assert_in_range(th->apart_ticks, ROUNDS, 2 * run->total);
     uint64_t least = th->apart_ticks + (is_counter ? in_line - in_line / 10 : 0);
     assert_in_range(run->cost_total, least < run->total ? least : run->total, run->total);
