@@ -27,8 +27,8 @@
  * other memory until it records. It must not move before it ends. Only embed.h reads and writes it. */
 typedef struct qprof_stack {
     qprof_thread *th; /* never NULL; closed until it first runs */
-    qprof_token
-        first; /* of the call from outside that mounted it; of none: a request did; or 0 */
+    /* Of the call from outside that mounted it, or of what the request that did is in; 0: neither did. */
+    qprof_token first;
     qprof_thread *outside; /* what the OS thread was on before; NULL: it does not run */
     qprof_token
         top; /* of a handle that is shared: its top frame while it does not run; 0: none */

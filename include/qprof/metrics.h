@@ -16,7 +16,8 @@ extern "C" {
  * Before a run, or at any time in it. It stays for the runs that follow, and in forked processes.
  *
  * @param name  for example "rows"; copied; 63 bytes of it count
- * @param unit  of its values, for example "rows" or "bytes"; NULL: none. That of the first call for a name holds
+ * @param unit  of its values, for example "rows" or "bytes"; 15 bytes of it count; NULL: none. That of the first
+ *              call for a name holds
  * @return its number, from 1
  *         - QPROF_E_ARG    name is NULL or ""
  *         - QPROF_E_LIMIT  QPROF_METRICS others exist

@@ -28,3 +28,14 @@ record() {
     shift
     QPROF="-output=$record_file" ./score "$@"
 }
+
+# sql DATABASE STATEMENT...: run them, and print the rows
+sql() {
+    python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for statement in sys.argv[2:]:
+    for row in db.execute(statement):
+        print(*row)
+db.commit()' "$@"
+}

@@ -41,8 +41,6 @@ QPROF="-output=slow.qprof -slowest=2 -labels=service=shop,version=1,host=h1" ./s
 qprof store import fleet.db slow.qprof >/dev/null
 cp fleet.db same.db
 
-sqlite_do() { python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()' "$@"; }
-
 # ---- the figures ------------------------------------------------------------------------------------
 serve fleet.db || exit 1
 claim "one line: the address" grep -Eqx 'http://127.0.0.1:[0-9]+/' address
@@ -169,7 +167,7 @@ lazy() {
 claim "answers that are not read have a limit" lazy
 claim "a limit that is none" says '--max-unread=x: expected a size' qprof serve --max-unread=x fleet.db
 broken() { # the columns of the profiles, not the database
-    cp same.db broken.db && sqlite_do broken.db "UPDATE profile SET segment = x'00'" && serve broken.db && ask refused 503 /top.json damaged &&
+    cp same.db broken.db && sql broken.db "UPDATE profile SET segment = x'00'" && serve broken.db && ask refused 503 /top.json damaged &&
         ask refused 503 '/diff.json?base=1&new=2' damaged && ask status 503 /window && ask status 200 /list.json && kill "$server" && wait "$server"
 }
 claim "damaged profiles: the store, not the request" broken

@@ -9,17 +9,6 @@ figures() {
     jq -r '.methods | sort_by(.name) | .[] | "\(.name) \(.calls) \(.self) \(.total)"' "$1"
 }
 
-# sql DATABASE STATEMENT...: run them, and print the rows
-sql() {
-    python3 -c '
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-for statement in sys.argv[2:]:
-    for row in db.execute(statement):
-        print(*row)
-db.commit()' "$@"
-}
-
 # two runs: main 5 us and f 3 us; main 1 us, f 2 + 4 us, and g only here
 QPROF_LABELS=service=web,version=1 record a.qprof 'main(' 5 'f(' 3 ')' 'h?' ')'
 QPROF_LABELS=service=web,version=2,region=eu record b.qprof 'main(' 1 'f(' 2 ')' 'f(' 4 ')' 'g(' 7 ')' ')'

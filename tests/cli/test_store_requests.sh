@@ -3,15 +3,6 @@
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
 . "$(dirname "$0")/lib.sh"
 
-sql() {
-    python3 -c '
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-for statement in sys.argv[2:]:
-    db.execute(statement)
-db.commit()' "$@"
-}
-
 # a: GET /a 20 us, and 5 us, failed; f 9 us outside; b: GET /a 41 us, GET /b 7 us, in it c 11 us, d is cut;
 # c: without requests; k: killed, one GET /a of 3 us ended, one is cut; t: GET /a is cut, for another
 # thread has the rest: GET /b of 6 us

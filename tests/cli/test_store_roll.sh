@@ -3,16 +3,6 @@
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
 . "$(dirname "$0")/lib.sh"
 
-sql() {
-    python3 -c '
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-for statement in sys.argv[2:]:
-    for row in db.execute(statement):
-        print(*row)
-db.commit()' "$@"
-}
-
 # r1 to r6 are of version 1: 1 to 3 ended between 10 and 11, 4 and 5 between 11 and 12, 6 after 12; r7 of version 2 at 10:30.
 # rN: main N us, f 10 * N us, g only in r2, a thread in r3, h known and not called
 day=1767261600 # 2026-01-01T10:00

@@ -4,16 +4,6 @@
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
 . "$(dirname "$0")/lib.sh"
 
-sql() {
-    python3 -c '
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-for statement in sys.argv[2:]:
-    for row in db.execute(statement):
-        print(*row)
-db.commit()' "$@"
-}
-
 # record_slow FILE LABELS WORDS...
 record_slow() {
     slow_file=$1 slow_labels=$2

@@ -5,30 +5,14 @@
 #include <unistd.h>
 
 #include "model/combine/combine.h"
-#include "qprof/embed.h"
 #include "unit/files.h"
+#include "unit/first_vm.h"
 #include "unit/play.h"
 
 static const char *const modes[] = {"-time=exact", "-time=adaptive", "-time=none",
                                     "-time=exact -collect=profile,trace",
                                     "-time=exact -check-host=yes"};
 enum { N_MODES = sizeof modes / sizeof *modes };
-
-static qprof_MethodID define(const char *name)
-{
-    return qprof_define(name, NULL, "a.src", NULL, 0);
-}
-
-static qprof_vm *first_vm(const char *options)
-{
-    static qprof_vm vm;
-    char all[256];
-    unlink("run.qprof");
-    qprof_set_clock(play_clock);
-    snprintf(all, sizeof all, "-output=run.qprof -log-file=none %s", options);
-    assert_int_equal(qprof_vm_open(&vm, all), 1);
-    return &vm;
-}
 
 static void assert_memory(qp_memory m, uint64_t bytes, uint64_t objects, uint64_t freed_bytes,
                           uint64_t freed_objects)

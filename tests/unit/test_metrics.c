@@ -6,8 +6,8 @@
 
 #include "model/combine/combine.h"
 #include "model/figures/figures.h"
-#include "qprof/embed.h"
 #include "unit/files.h"
+#include "unit/first_vm.h"
 #include "unit/play.h"
 
 static const char *const modes[] = {"-time=exact",
@@ -17,22 +17,6 @@ static const char *const modes[] = {"-time=exact",
                                     "-time=exact -collect=profile,trace",
                                     "-time=exact -check-host=yes"};
 enum { N_MODES = sizeof modes / sizeof *modes };
-
-static qprof_MethodID define(const char *name)
-{
-    return qprof_define(name, NULL, "a.src", NULL, 0);
-}
-
-static qprof_vm *first_vm(const char *options)
-{
-    static qprof_vm vm;
-    char all[256];
-    unlink("run.qprof");
-    qprof_set_clock(play_clock);
-    snprintf(all, sizeof all, "-output=run.qprof -log-file=none %s", options);
-    assert_int_equal(qprof_vm_open(&vm, all), 1);
-    return &vm;
-}
 
 static int rows(void)
 {
@@ -397,6 +381,19 @@ static void a_name_has_one_number(void **state)
     assert_string_equal(m->run.metrics[cut - 1].unit, "a unit of more ");
     assert_int_equal(m->run.metrics[cut - 1].sum, 2);
     assert_int_equal(m->run.metrics[QPROF_METRICS - 1].sum, 3);
+    qp_merge *sum = qp_merge_new();
+    qp_error error;
+    assert_true(qp_merge_add(sum, m, "one", false, &error));
+    ((qp_run_metric *)(uintptr_t)m->run.metrics)[cut - 1].name = "a 17th";
+    assert_true(qp_merge_add(sum, m, "two", false, &error));
+    qp_model *both = sum_finish(sum, "sum.qprof");
+    assert_int_equal(both->run.metrics[cut - 1].sum, 2); /* of the first alone */
+    assert_int_equal(both->run.metrics[QPROF_METRICS - 1].sum, 6);
+    unsigned n_notes = 0;
+    for (size_t i = 0; i < both->run.n_notes; i++)
+        n_notes += strcmp(both->run.notes[i].text, "not in the sum: metric a 17th of two") == 0;
+    assert_int_equal(n_notes, 1);
+    qp_model_free(both);
 }
 
 int main(void)

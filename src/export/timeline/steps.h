@@ -100,6 +100,10 @@ qp_steps qp_steps_of_trace(qp_trace_export *x);
 
 /* ---- timelines ------------------------------------------------------------------------------- */
 
+/* The thread of that name, else the one of that number: a thread without a name of its own may have another one in
+ * the model. @return 0: neither is in it */
+uint32_t qp_timeline_thread(const qp_model *m, const char *name, uint64_t ordinal);
+
 /** The timeline of a raw trace.
  * @param m      the profile of the same run, or one that was made of the trace: calls of functions
  *               that are not in it are left out; borrowed until the timeline is closed

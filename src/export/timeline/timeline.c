@@ -67,15 +67,13 @@ static bool find_methods(source *s)
     return is_good;
 }
 
-/* The thread of that name, else the one of that number: a thread without a name of its own may have
- * another one in the model. */
-static uint32_t thread_like(const qp_model *m, const qp_trace_thread *wanted)
+uint32_t qp_timeline_thread(const qp_model *m, const char *name, uint64_t ordinal)
 {
     uint32_t alike = 0;
     for (uint32_t i = 1; i < m->n_threads; i++) {
-        if (strcmp(m->threads[i].name, wanted->name) == 0)
+        if (strcmp(m->threads[i].name, name) == 0)
             return i;
-        if (m->threads[i].ordinal == wanted->ordinal)
+        if (m->threads[i].ordinal == ordinal)
             alike = i;
     }
     return alike;
@@ -91,8 +89,10 @@ static uint32_t find_thread(source *s, const qp_names *names, uint32_t number)
         *next = UNKNOWN;
     }
     uint32_t *index = (uint32_t *)s->threads.items + number;
-    if (*index == UNKNOWN)
-        *index = number ? thread_like(s->m, qp_names_thread_at(names, number)) : 0;
+    if (*index == UNKNOWN) {
+        const qp_trace_thread *th = number ? qp_names_thread_at(names, number) : NULL;
+        *index = th ? qp_timeline_thread(s->m, th->name, th->ordinal) : 0;
+    }
     return *index;
 }
 

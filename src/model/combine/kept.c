@@ -33,20 +33,10 @@ static uint32_t path_below(sums *x, uint32_t parent, uint32_t method)
     return number;
 }
 
-/* Time of its own: without callees, and without those parts in which it was suspended. */
-static uint64_t self_of(const qp_kept_calls *calls, size_t i)
-{
-    const qp_kept_call *c = &calls->items[i];
-    uint64_t others = c->suspended;
-    for (size_t k = i + 1; k <= i + c->n_below; k += calls->items[k].n_below + (size_t)1)
-        others = qp_sum(others, calls->items[k].total);
-    return c->total > others ? c->total - others : 0;
-}
-
 static void add_call(sums *x, size_t i)
 {
     const qp_kept_call *c = &x->calls->items[i];
-    const uint64_t self = self_of(x->calls, i);
+    const uint64_t self = qp_kept_self(x->calls, i);
     uint32_t *at = qp_buf_at(&x->open, c->depth);
     uint32_t parent = at && c->depth ? ((const uint32_t *)x->open.items)[c->depth - 1] : 0;
     uint32_t number = at ? path_below(x, parent, c->method) : 0;

@@ -253,6 +253,21 @@ static void note_marks(qp_merge *s, const qp_run_info *run, const char *what)
         add_note(s, true, text);
 }
 
+/* Metrics for which the sum has no room. */
+static void note_metrics(qp_merge *s, const qp_run_info *run, const char *what)
+{
+    char text[QP_ORIGIN_BYTES];
+    for (size_t k = 0; k < run->n_metrics; k++) {
+        size_t i = 0;
+        while (i < s->n_metrics && strcmp(s->metrics[i].name, run->metrics[k].name) != 0)
+            i++;
+        qp_text_format(text, sizeof text, "not in the sum: metric %.100s of %.4000s",
+                       run->metrics[k].name, what);
+        if (i == s->n_metrics)
+            add_note(s, true, text);
+    }
+}
+
 /* A sum's own notes say where it comes from already. */
 static void keep_notes(qp_merge *s, const qp_model *m, const char *what)
 {
@@ -439,6 +454,8 @@ bool qp_merge_add(qp_merge *s, const qp_model *m, const char *what, bool is_forc
                    !qp_merge_add_requests(&x) || !qp_merge_add_metrics(&x) ||
                    !qp_merge_add_lock_waits(&x) || !qp_merge_add_counter_blocks(&x) ||
                    !qp_merge_add_contexts(&x) || !qp_merge_add_texts(&x);
+    if (!s->is_spoilt)
+        note_metrics(s, &m->run, what);
     s->n_runs++;
     qp_free(x.methods);
     qp_free(x.threads);

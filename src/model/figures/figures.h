@@ -115,6 +115,8 @@ typedef struct {
  * @param out  free with qp_kept_calls_fini(), also after a failure @return false: no memory */
 bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_calls *out);
 void qp_kept_calls_fini(qp_kept_calls *calls);
+/* Time of its own of a call: without callees, and without those parts in which it was suspended. */
+uint64_t qp_kept_self(const qp_kept_calls *calls, size_t i);
 
 /* Of the record of a path: how many are open, 0 or 1, and not over. */
 typedef struct qp_model_requests qp_model_requests;

@@ -249,6 +249,15 @@ void qp_kept_calls_fini(qp_kept_calls *calls)
     qp_free(calls->waits);
 }
 
+uint64_t qp_kept_self(const qp_kept_calls *calls, size_t i)
+{
+    const qp_kept_call *c = &calls->items[i];
+    uint64_t others = c->suspended;
+    for (size_t k = i + 1; k <= i + c->n_below; k += calls->items[k].n_below + (size_t)1)
+        others = qp_sum(others, calls->items[k].total);
+    return c->total > others ? c->total - others : 0;
+}
+
 bool qp_model_kept_calls(const qp_model *m, const qp_kept_request *r, qp_kept_calls *out)
 {
     const qp_model_private *own = read_model(m);

@@ -60,9 +60,9 @@ void qp_trace_woke(qprof_thread *th, const qprof_frame *top, bool was_open, bool
 
 void qp_trace_note(qprof_thread *th, qp_trace_op op, uint32_t a, uint32_t b);
 /* Of what the OS thread does now; not within an event. */
+void qp_trace_marker(qp_marker_kind kind, qp_ref name);
 /* For qp_on_note: annotations and messages are in the trace as well. */
 void qp_trace_note_added(qp_note *n);
-void qp_trace_marker(qp_marker_kind kind, qp_ref name);
 void qp_trace_counter(qprof_thread *th, qp_ref name, int64_t value);
 
 /* ---- values of parameters and results: trace_values.c ------------------------------------ */
