@@ -147,6 +147,22 @@ static void more_locks_than_a_path_keeps(void **state)
     assert_int_equal(n_rows(p->m, false), QP_LOCK_WAITS + 1);
 }
 
+/* Where calls have no times, a wait may be the only data of an open call since a clear. */
+static void a_wait_alone_is_data(void **state)
+{
+    play_ctx *p = play_start(state, "-time=none");
+    qprof_thread *th = qprof_thread_handle(QPROF_INLINE_VERSION);
+    play(p, "f(");
+    wait_for(p, th, "a", 0, "8");
+    qprof_clear_data();
+    wait_for(p, th, "a", 0, "5");
+    qprof_save_data();
+    play_read(p, "run.qprof");
+    assert_row(p->m, "a", "f", "-", 1, 5, 5);
+    play(p, ")");
+    qprof_shutdown();
+}
+
 static void stops_clears_and_wrong_moments(void **state)
 {
     play_ctx *p = play_start(state, "-time=exact");
@@ -202,11 +218,9 @@ static void sums_add_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PLAY_TEST(waits_belong_to_both_paths),
-        PLAY_TEST(coroutines_wait_for_each_other),
-        PLAY_TEST(more_locks_than_a_path_keeps),
-        PLAY_TEST(stops_clears_and_wrong_moments),
-        PLAY_TEST(sums_add_waits),
+        PLAY_TEST(waits_belong_to_both_paths),     PLAY_TEST(coroutines_wait_for_each_other),
+        PLAY_TEST(more_locks_than_a_path_keeps),   PLAY_TEST(a_wait_alone_is_data),
+        PLAY_TEST(stops_clears_and_wrong_moments), PLAY_TEST(sums_add_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,13 +21,19 @@
 
 enum { COPY_BYTES = 64 * 1024 };
 
-static bool has_values(const qp_node_metrics *m)
+/* Metrics of the host, and waits for locks. */
+static bool has_told(const qp_node_metrics *m)
 {
     qp_cell cell = qp_observe(&m->values);
     const qp_node_values *v = cell ? qp_at(&qp_recorder.space, cell) : NULL;
     uint64_t any = 0;
     for (unsigned i = 0; v && i < QP_METRICS; i++)
         any |= qp_load(&v->sums[i]);
+    const qp_lock_wait *w;
+    for (qp_cell at = qp_observe(&m->waits); at; at = w->next) {
+        w = qp_at(&qp_recorder.space, at);
+        any |= qp_load(&w->n);
+    }
     return any != 0;
 }
 
@@ -36,7 +42,7 @@ static bool has_metrics(const qp_node_more *more)
     qp_cell cell = qp_observe(&more->metrics);
     const qp_node_metrics *m = cell ? qp_at(&qp_recorder.space, cell) : NULL;
     return m && (qp_load(&m->bytes) || qp_load(&m->objects) || qp_load(&m->freed_bytes) ||
-                 qp_load(&m->freed_objects) || has_values(m));
+                 qp_load(&m->freed_objects) || has_told(m));
 }
 
 /* Is the time of calls data, though no entry of them is? A call that was open at a clear has its time
