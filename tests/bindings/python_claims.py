@@ -128,8 +128,8 @@ class Calls(Recorded):
             next(generator)
             generator.close()
         figure = self.figures()["numbers"]
-        # newer versions end a generator that catches nothing without continuing it
-        self.assertEqual((figure["calls"], figure["resumes"]), (2, 1 if sys.version_info >= (3, 13) else 2))
+        # 3.13 ends a generator that catches nothing without continuing it
+        self.assertEqual((figure["calls"], figure["resumes"]), (2, 1 if sys.version_info[:2] == (3, 13) else 2))
 
     def test_a_task_is_called_once_and_resumed(self):
         async def turn(n):

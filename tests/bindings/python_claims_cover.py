@@ -107,6 +107,14 @@ class Coverage(Recorded):
         self.run_covered("import io\nwith io.StringIO() if io else None as f:\n    pass\nx = [i for i in (1, 2) if i]\n")
         self.assertEqual(self.branches(), {})
 
+    def test_annotations_are_no_functions(self):
+        self.run_covered("class Point:\n    x: int\n    y: int = 0\n\ndef size(p: Point) -> int:\n    return 1\n\nsize(Point())\n")
+        self.assertEqual(self.calls_of(), {"<module __main__>": 1, "Point": 1, "size": 1})
+        lines = self.lines()
+        # from 3.14 on line 2 has no code, and the class keeps its annotations on its first line
+        self.assertEqual(lines, {1: 2, 3: 1, 5: 1, 6: 1, 8: 1} if sys.version_info >= (3, 14) else
+                         {1: 1, 2: 1, 3: 1, 5: 1, 6: 1, 8: 1})
+
     def test_threads_count_together(self):
         self.run_covered("import threading\ndef work(n):\n    for i in range(n):\n        pass\n"
                          "threads = [threading.Thread(target=work, args=(n,)) for n in (10, 20, 30)]\n"

@@ -5,9 +5,9 @@
 set -eu
 python=${QPROF_PYTHON:-/usr/bin/python3}
 "$python" -c 'import setuptools, sys, sysconfig, os
-assert (3, 11) <= sys.version_info[:2] <= (3, 13)
+assert (3, 11) <= sys.version_info[:2] <= (3, 14)
 assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || {
-    echo "test_python.sh: no Python 3.11 to 3.13 with python3-dev and python3-setuptools"
+    echo "test_python.sh: no Python 3.11 to 3.14 with python3-dev and python3-setuptools"
     exit 77
 }
 export PYTHONDONTWRITEBYTECODE=1 PYTHONHASHSEED=0

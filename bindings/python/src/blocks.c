@@ -56,7 +56,7 @@ static kind kind_of(int opcode)
     case POP_JUMP_BACKWARD_IF_TRUE:
 #endif
         return IS_CONDITIONAL;
-#if HAS_MONITORING
+#ifdef RETURN_CONST /* 3.12 and 3.13 */
     case RETURN_CONST:
 #endif
     case RETURN_VALUE:

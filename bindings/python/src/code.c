@@ -61,9 +61,15 @@ static int is_own(PyCodeObject *code)
                                                       PY_SSIZE_T_MAX, -1) == 1;
 }
 
+/* From 3.14 on the compiler makes a function of all annotations, which is executed only when they are asked for. */
+static int is_annotations(PyCodeObject *code)
+{
+    return HAS_MONITORING && strcmp(text_of(code->co_name), "__annotate__") == 0;
+}
+
 static int is_covered(PyCodeObject *code, const char *module)
 {
-    if (recorder.is_covered == NULL)
+    if (recorder.is_covered == NULL || is_annotations(code))
         return 0;
     int is_all = strcmp(text_of(code->co_name), "<module>") == 0;
     PyObject *answer =
