@@ -98,7 +98,7 @@ for file in /etc/apt/sources.list.d/*.sources; do
 done
 sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >apt/list 2>/dev/null || :
 fetch() {
-    apt-get -q -o "Dir::Etc::SourceList=$PWD/apt/list" -o "Dir::Etc::SourceParts=$PWD/apt/parts" \
+    timeout -k 10 600 apt-get -q -o "Dir::Etc::SourceList=$PWD/apt/list" -o "Dir::Etc::SourceParts=$PWD/apt/parts" \
         -o "Dir::State::Lists=$PWD/apt/lists" -o APT::Sandbox::User=root "$@"
 }
 fetch update >apt.log 2>&1 || :
@@ -114,8 +114,8 @@ if [ -s "$archive" ]; then
         name=$1
         shift
         # shellcheck disable=SC2086
-        (cd "$source" && TEST_PHP_EXECUTABLE=$(command -v php) NO_INTERACTION=1 php -n run-tests.php -q -n -j2 -W "$work/$name.results" \
-            "$@" $folders >"$work/$name.log" 2>&1) || :
+        (cd "$source" && timeout -k 10 1200 env TEST_PHP_EXECUTABLE=$(command -v php) NO_INTERACTION=1 php -n run-tests.php -q -n -j2 -W "$work/$name.results" \
+            "$@" $folders >"$work/$name.log" 2>&1 </dev/null) || :
         sort "$work/$name.results" >"$work/$name.sorted"
     }
     mkdir out
@@ -140,6 +140,6 @@ else
 fi
 
 echo
-echo "Slow-down in processor time, median of ${ROUNDS:-5} rounds; $(uname -m), $(nproc) processors"
+echo "Slow-down in processor time, median of ${ROUNDS:-3} rounds; $(uname -m), $(nproc) processors"
 mkdir bench
-(cd bench && python3 "$tests/php_bench.py" "$extension" "${ROUNDS:-5}")
+(cd bench && python3 "$tests/php_bench.py" "$extension" "${ROUNDS:-3}")

@@ -31,19 +31,25 @@ RUBYLIB=$(echo "$PWD"/gems/gems/qprof-*/lib)
 export RUBYLIB
 
 same_counts() { # NAME
-    qprof report --format=json --limit=0 "$1.qprof" >"$1.report"
-    echo "$1:"
-    ruby "$tests/ruby_calls.rb" compare "$1.json" "$1.report"
-    qprof check "$1.qprof" >/dev/null
+    qprof report --format=json --limit=0 "$1.qprof" >"$1.report" && qprof check "$1.qprof" >/dev/null &&
+        echo "$1:" && ruby "$tests/ruby_calls.rb" compare "$1.json" "$1.report"
 }
-# as_ruby_prof NAME SCRIPT...: calls that ruby-prof counts in one run are those of qprof in another one
+# as_ruby_prof NAME SCRIPT...: calls that ruby-prof counts in one run are those of qprof in another one. ruby-prof 1.4 knows
+# a method by its class's address times 16 plus its name's number. It adds up methods for which this is equal, which
+# depends on where memory lies: it counts again, up to four times.
 as_ruby_prof() {
-    name=$1
+    name=$1 tries=5
     shift
-    ruby -W0 "$tests/ruby_calls.rb" prof "$name.json" "$@" >"$name.out1"
     ruby -W0 "$tests/ruby_calls.rb" qprof "$name.qprof" "$@" >"$name.out2"
-    cmp "$name.out1" "$name.out2"
-    same_counts "$name"
+    while :; do
+        ruby -W0 "$tests/ruby_calls.rb" prof "$name.json" "$@" >"$name.out1"
+        cmp "$name.out1" "$name.out2"
+        tries=$((tries - 1))
+        if (same_counts "$name") >same.log; then break; fi
+        [ $tries -gt 0 ] || { cat same.log; exit 1; }
+        echo "(ruby-prof again, because it adds up methods: $(sed -n 's/.*"\(.*[#.].*\)", "", 0.*/\1/p' same.log | paste -sd ' '))"
+    done
+    cat same.log
 }
 # as_traced NAME SCRIPT...: calls that a TracePoint counts are those of qprof in the same run
 as_traced() {
