@@ -17,6 +17,7 @@ struct qp_sender {
     bool is_hopeless;     /* the last request cannot be better the next time */
     bool is_unheard;      /* there was a connection, but no whole answer came */
     bool is_interrupted;  /* by wait() */
+    bool is_cut;          /* the last answer is longer than what is read of one */
     qp_buf answer;        /* bytes: its body, or the beginning of it */
 };
 

@@ -25,9 +25,11 @@ const char *qp_send_library(void)
 /* What is longer than it may be ends the transfer: the status is known by then. */
 static size_t take_answer(char *bytes, size_t size, size_t n, void *data)
 {
-    qp_buf *answer = data;
-    void *to = answer->n + n <= QP_ANSWER_BYTES && n ? qp_buf_add_many(answer, n) : NULL;
+    qp_sender *s = data;
+    const size_t most = s->o.answer_bytes ? s->o.answer_bytes : QP_ANSWER_BYTES;
     (void)size; /* it is 1 */
+    s->is_cut = n > most - s->answer.n;
+    void *to = !s->is_cut && n ? qp_buf_add_many(&s->answer, n) : NULL;
     if (to)
         memcpy(to, bytes, n);
     return to ? n : 0;
@@ -138,7 +140,7 @@ bool qp_request_init(qp_sender *s, qp_error *error)
         curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header) == CURLE_OK &&
         curl_easy_setopt(curl, CURLOPT_HEADERDATA, s) == CURLE_OK &&
         curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer) == CURLE_OK &&
-        curl_easy_setopt(curl, CURLOPT_WRITEDATA, &s->answer) == CURLE_OK;
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, s) == CURLE_OK;
     if (s->o.ca_file)
         is_set &= curl_easy_setopt(curl, CURLOPT_CAINFO, s->o.ca_file) == CURLE_OK;
     return is_set || qp_error_fail(error, "libcurl does not have what is needed");
@@ -178,6 +180,7 @@ bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
     curl_off_t connected_us = 0;
     CURL *curl = s->curl;
     s->answer.n = 0;
+    s->is_cut = false;
     s->retry_after = 0;
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
     curl_easy_setopt(curl, CURLOPT_POST, 1L);
@@ -191,6 +194,10 @@ bool qp_request(qp_sender *s, const void *body, size_t n_bytes, qp_error *error)
     s->is_hopeless = is_hopeless(code);
     curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
     s->is_unheard = connected_us > 0 && is_silence(code);
+    if (s->o.answer_bytes && s->status == 200 && (s->is_cut || s->answer.failed)) {
+        s->is_hopeless = true;
+        return qp_error_fail(error, "its answer is longer than this machine can take");
+    }
     if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && s->status))
         return true;
     /* What libcurl says of these has milliseconds, so that it would be news each time. */

@@ -173,6 +173,14 @@ static bool is_success(const qp_sender *s)
     return s->status >= 200 && s->status < 300;
 }
 
+/* Of the address, without settings. */
+static int shown_bytes(const qp_sender *s)
+{
+    enum { MOST = 250 };
+    const size_t n = strcspn(s->url, "?");
+    return n < MOST ? (int)n : MOST;
+}
+
 /* "the server answers 400: label name too long". @return false */
 static bool tell(const qp_sender *s, qp_error *error)
 {
@@ -181,8 +189,8 @@ static bool tell(const qp_sender *s, qp_error *error)
     const char *text = s->answer.items;
     if (is_success(s))
         return qp_error_fail(
-            error, "%.250s answers %u with %s, which is no answer of such a server", s->url,
-            s->status,
+            error, "%.*s answers %u with %s, which is no answer of such a server",
+            shown_bytes(s), s->url, s->status,
             qp_plain(*s->type ? s->type : "a body", strlen(*s->type ? s->type : "a body"), said,
                      sizeof said));
     if (s->o.explain && is_of_such_a_server(s) && !(text = s->o.explain(&s->answer, &n_text)))
@@ -190,8 +198,8 @@ static bool tell(const qp_sender *s, qp_error *error)
     while (n < n_text && text[n] && text[n] != '\n' && text[n] != '\r')
         n++;
     qp_plain(n ? text : "", n, said, sizeof said);
-    return qp_error_fail(error, "%.250s answers %u%s%s", s->url, s->status, *said ? ": " : "",
-                         said);
+    return qp_error_fail(error, "%.*s answers %u%s%s", shown_bytes(s), s->url, s->status,
+                         *said ? ": " : "", said);
 }
 
 static qp_send_result judge(const qp_sender *s)
@@ -244,7 +252,7 @@ qp_send_result qp_send(qp_sender *s, const void *body, size_t n_bytes, qp_buf *a
         if (is_whole)
             tell(s, error);
         else
-            qp_error_fail(error, "%.250s: %.200s", s->url, why.text);
+            qp_error_fail(error, "%.*s: %.200s", shown_bytes(s), s->url, why.text);
         const bool is_over =
             s->is_interrupted || (is_whole ? !is_worth_another_try(s->status) : s->is_hopeless);
         if (is_over || !is_patient || n_tried >= s->o.n_tries ||

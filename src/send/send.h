@@ -24,7 +24,9 @@ typedef struct {
     const char
         *answer_type; /* of answers that have a body; others are not from such a server */
     const char *answer_type_too; /* or this; NULL: none */
-    bool is_packed;              /* the body is compressed by gzip, and says so */
+    size_t
+        answer_bytes; /* that are needed of an answer, all of it; 0: QP_ANSWER_BYTES are read, and do */
+    bool is_packed;      /* the body is compressed by gzip, and says so */
     const char *headers; /* "NAME: VALUE" a line, see qp_send_are_headers(); NULL: none */
     const char *ca_file; /* certificates that are trusted; NULL: those of the system */
     uint64_t timeout_ns; /* of one try */

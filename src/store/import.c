@@ -7,7 +7,7 @@
 #include "format/options.h"
 #include "model/model.h"
 #include "model/read/read.h"
-#include "store/internal.h"
+#include "store/cluster.h"
 
 /* The value of a label, or another text where it has none. */
 static void take_label(char to[QP_LABELS_BYTES], const char *labels, const char *name,
@@ -283,7 +283,9 @@ qp_import_result qp_store_import(qp_store *s, const char *file, uint64_t *calls,
         x.m = m;
         describe(d, m, file);
         qp_store_add_up(&x);
-        result = qp_store_pack_records(&x, error) ? add(&x, error) : QP_IMPORT_FAILED;
+        result = !qp_store_pack_records(&x, error) ? QP_IMPORT_FAILED
+                 : s->cluster                      ? qp_cluster_add(&x, error)
+                                                   : add(&x, error);
     }
     if (calls)
         *calls = x.calls;

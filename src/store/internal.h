@@ -13,7 +13,10 @@ typedef struct {
     qp_arena arena;
 } qp_store_names;
 
+typedef struct qp_cluster qp_cluster;
+
 struct qp_store {
+    qp_cluster *cluster; /* the store is on servers: cluster.h; or NULL */
     sqlite3 *db;
     qp_merge *known; /* of a writer: methods and paths, at their numbers - 1; NULL: not read */
     qp_store_names names; /* of a reader: the same, as far as they were needed */
@@ -37,6 +40,11 @@ void qp_store_bind_text(sqlite3_stmt *st, int at, const char *text);
 const char *qp_store_text(sqlite3_stmt *st, int column);
 
 /* ---- methods and paths: names.c ---------------------------------------------------------- */
+
+/* The tables of a method as bytes, and back. @return false: they are no tables, or no memory */
+void qp_store_tables_write(const qp_builder_code *code, qp_buf *out);
+bool qp_store_tables_read(const unsigned char *at, size_t n_bytes, qp_arena *arena,
+                          qp_builder_code *code);
 
 void qp_store_names_init(qp_store_names *names);
 /* Add the methods and paths of the store after the first ones and those that names has.
@@ -67,6 +75,7 @@ typedef struct {
     qp_merge *one;     /* the sum of the profile alone, or of several */
     const qp_model *m; /* whose requests that were kept whole are added; NULL: of a sum */
     qp_buf records, segment, counters;
+    qp_buf members; /* of a sum on servers: uint64_t, see cluster.h */
     uint64_t calls, self;
 } qp_store_addition;
 
@@ -100,6 +109,9 @@ typedef struct {
     size_t n_bytes; /* that were unpacked */
     ZSTD_DCtx *unpacker;
 } qp_segment;
+
+/* @return room for n items, whose contents mean nothing; NULL: no memory */
+void *qp_segment_room(qp_buf *b, size_t n);
 
 void qp_segment_init(qp_segment *x);
 void qp_segment_fini(qp_segment *x);

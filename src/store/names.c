@@ -25,7 +25,7 @@ static void put_words(qp_buf *out, const void *words, size_t n)
 enum { N_LINES, FLAGS, N_JUMPS, N_FALLS, HEAD_WORDS };
 enum { HAS_SIZES = 1, HAS_JUMPS = 2 };
 
-static void write_tables(const qp_builder_code *code, qp_buf *out)
+void qp_store_tables_write(const qp_builder_code *code, qp_buf *out)
 {
     const qp_jumps *jumps = code->jumps;
     const uint32_t head[HEAD_WORDS] = {code->n_lines,
@@ -51,9 +51,8 @@ static void take_words(const unsigned char **at, void *to, size_t n)
     }
 }
 
-/* @return false: the bytes are no tables, or no memory */
-static bool read_tables(const unsigned char *at, size_t n_bytes, qp_arena *arena,
-                        qp_builder_code *code)
+bool qp_store_tables_read(const unsigned char *at, size_t n_bytes, qp_arena *arena,
+                          qp_builder_code *code)
 {
     uint32_t head[HEAD_WORDS];
     if (n_bytes < sizeof head)
@@ -156,7 +155,7 @@ static bool read_method(sqlite3_stmt *st, qp_store_names *names, size_t number, 
     const size_t n_bytes = (size_t)sqlite3_column_bytes(st, TABLES);
     return (code->name && code->class_name && code->module && code->file && tables &&
             is_sum(st, SUM, sum_of_method(number, code, tables, n_bytes)) &&
-            read_tables(tables, n_bytes, a, code)) ||
+            qp_store_tables_read(tables, n_bytes, a, code)) ||
            fail_row(error, "method", number);
 }
 
@@ -270,7 +269,7 @@ static bool write_method(const qp_store *s, sqlite3_stmt *st, uint32_t i, qp_err
 {
     qp_buf tables = QP_BUF(unsigned char);
     qp_builder_code code = qp_merge_method_at(s->known, i);
-    write_tables(&code, &tables);
+    qp_store_tables_write(&code, &tables);
     code.id = code.flags & QP_METHOD_REGISTERED ? 0 : code.id;
     code.flags &= ~(uint32_t)QP_METHOD_MISSED;
     sqlite3_bind_int64(st, 1, i + 1ll);

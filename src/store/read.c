@@ -4,7 +4,7 @@
 #include "format/layout.h"
 #include "format/options.h"
 #include "model/read/read.h"
-#include "store/internal.h"
+#include "store/cluster.h"
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
@@ -76,9 +76,23 @@ static bool keep(const qp_store_profile *p, qp_buf *profiles, qp_arena *arena)
     return true;
 }
 
+static bool choose_of_servers(qp_cluster *c, const qp_store_filter *filter, qp_buf *profiles,
+                              qp_arena *arena, qp_error *error)
+{
+    if (!qp_cluster_rows_read(c, error))
+        return false;
+    const qp_cluster_row *rows = c->visible.items;
+    bool is_good = true;
+    for (size_t i = 0; is_good && i < c->visible.n; i++)
+        is_good = !fits(&rows[i].p, filter) || keep(&rows[i].p, profiles, arena);
+    return is_good || qp_error_fail(error, "out of memory");
+}
+
 bool qp_store_choose(qp_store *s, const qp_store_filter *filter, qp_buf *profiles,
                      qp_arena *arena, qp_error *error)
 {
+    if (s->cluster)
+        return choose_of_servers(s->cluster, filter, profiles, arena, error);
     int code = SQLITE_DONE;
     bool is_good = true;
     sqlite3_stmt *st = qp_store_prepare(
@@ -107,7 +121,8 @@ typedef struct {
     qp_segment segment;
     qp_merge *sum;
     sqlite3_stmt *row;
-    bool *has_path; /* [names.paths.n] a profile has it */
+    const qp_store_profile *end; /* of the profiles that are read */
+    bool *has_path;              /* [names.paths.n] a profile has it */
     uint32_t *
         places; /* [names.paths.n] in the sum, of those that a profile has; else QP_MERGE_NONE */
     uint32_t *methods;                  /* [names.methods.n] the same */
@@ -123,20 +138,22 @@ static uint32_t *places_for(size_t n)
     return places;
 }
 
-static bool begin(reading *x, qp_store *s, qp_error *error)
+static bool begin(reading *x, qp_store *s, const qp_store_profile *end, qp_error *error)
 {
-    *x = (reading){.s = s, .names = &s->names, .sum = qp_merge_new()};
+    *x = (reading){.s = s, .names = &s->names, .sum = qp_merge_new(), .end = end};
     qp_segment_init(&x->segment);
-    if (!qp_store_names_read(s, 0, 0, &s->names, error))
+    if (s->cluster ? !qp_cluster_names_read(s->cluster, &s->names, error)
+                   : !qp_store_names_read(s, 0, 0, &s->names, error))
         return false;
-    x->row = qp_store_prepare(
-        s, "SELECT segment, records, counters FROM profile WHERE profile = ?", error);
+    if (!s->cluster)
+        x->row = qp_store_prepare(
+            s, "SELECT segment, records, counters FROM profile WHERE profile = ?", error);
     x->has_path = qp_alloc_zeroed(x->names->paths.n, sizeof *x->has_path);
     x->places = places_for(x->names->paths.n);
     x->methods = places_for(x->names->methods.n);
     if (!x->sum || !x->has_path || !x->places || !x->methods)
         return qp_error_fail(error, "out of memory");
-    return x->row != NULL;
+    return x->row || s->cluster;
 }
 
 static void end(reading *x)
@@ -159,10 +176,23 @@ static bool fail_profile(const qp_store_profile *p, const char *why, qp_error *e
                          (long long)p->number, why);
 }
 
+/* The same of a profile on servers. */
+static bool unpack_parts(reading *x, const qp_store_profile *p, int column, qp_error *error)
+{
+    const qp_cluster_parts *parts =
+        qp_cluster_parts_of(x->s->cluster, p, (size_t)(x->end - p), true, error);
+    return parts && (qp_segment_unpack(
+                         &x->segment, column == RECORDS ? parts->records : parts->counters,
+                         column == RECORDS ? parts->n_record_bytes : parts->n_counter_bytes) ||
+                     fail_profile(p, "damaged", error));
+}
+
 /* Unpack a column of a profile's row, into x->segment.bytes, which is empty if the row has NULL there.
  * @return false: see error */
 static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *error)
 {
+    if (x->s->cluster)
+        return unpack_parts(x, p, column, error);
     sqlite3_bind_int64(x->row, 1, p->number);
     const int code = sqlite3_step(x->row);
     bool is_good = code == SQLITE_ROW;
@@ -179,9 +209,11 @@ static bool unpack(reading *x, const qp_store_profile *p, int column, qp_error *
     return is_good;
 }
 
-/* @return false: see error */
+/* Of a profile on servers methods alone. @return false: see error */
 static bool read_columns(reading *x, const qp_store_profile *p, qp_error *error)
 {
+    if (x->s->cluster)
+        return qp_cluster_methods(x->s->cluster, p, (size_t)(x->end - p), &x->segment, error);
     return unpack(x, p, SEGMENT, error) &&
            (qp_segment_read(&x->segment, x->names->methods.n, x->names->paths.n) ||
             fail_profile(p, "its columns are damaged", error));
@@ -202,9 +234,43 @@ static qp_model *read_records(reading *x, const qp_store_profile *p, qp_error *e
     return NULL;
 }
 
+/* On servers counters name what the profile lists. */
+static bool read_counters_of_servers(reading *x, const qp_store_profile *p, qp_merge *sum,
+                                     qp_error *error)
+{
+    qp_cluster *c = x->s->cluster;
+    const qp_cluster_parts *parts =
+        qp_cluster_parts_of(c, p, (size_t)(x->end - p), true, error);
+    if (!parts || !unpack(x, p, COUNTERS, error))
+        return false;
+    uint32_t *methods = qp_alloc(parts->n_methods, sizeof *methods),
+             *roots = qp_alloc(parts->n_roots, sizeof *roots);
+    const qp_store_places places = {.methods = methods,
+                                    .paths = roots,
+                                    .n_methods = parts->n_methods,
+                                    .n_paths = parts->n_roots};
+    bool is_good = (methods && roots) || qp_error_fail(error, "out of memory");
+    for (size_t i = 0; is_good && i < parts->n_methods; i++) {
+        const uint32_t at = qp_cluster_place_of(&c->methods, parts->methods[i] & ~UINT64_C(1));
+        methods[i] = at == QP_MERGE_NONE ? at : x->methods[at];
+    }
+    for (size_t i = 0; is_good && i < parts->n_roots; i++) {
+        const uint32_t at = qp_cluster_place_of(&c->paths, parts->roots[i]);
+        roots[i] = at == QP_MERGE_NONE ? at : x->places[at];
+    }
+    is_good =
+        is_good && (qp_counters_add(x->segment.bytes.items, x->segment.n_bytes, &places, sum) ||
+                    fail_profile(p, "its counters are damaged", error));
+    qp_free(methods);
+    qp_free(roots);
+    return is_good;
+}
+
 /* @param sum  NULL: only look whether they can be read @return false: see error */
 static bool read_counters(reading *x, const qp_store_profile *p, qp_merge *sum, qp_error *error)
 {
+    if (x->s->cluster)
+        return read_counters_of_servers(x, p, sum, error);
     const qp_store_places places = {.methods = x->methods,
                                     .paths = x->places,
                                     .n_methods = x->names->methods.n,
@@ -288,12 +354,24 @@ static void add_figures(reading *x, size_t i)
         qp_merge_path_add(x->sum, x->places[i], figures);
 }
 
+/* What each server has adds up as a profile does. @return false: see error */
+static bool add_servers(reading *x, const qp_store_profile *profiles, size_t n, qp_error *error)
+{
+    bool is_good = true;
+    for (unsigned i = 0; is_good && i < x->s->cluster->n_shards; i++)
+        is_good =
+            qp_cluster_sums(x->s->cluster, i, profiles, n, &x->segment, error) &&
+            (!x->segment.n_paths || add_columns(x) || qp_error_fail(error, "out of memory"));
+    return is_good;
+}
+
 /* The columns of all, then their paths, then their other records: methods and paths are in the order that
  * merging gives them. */
 static bool add_all(reading *x, const qp_store_profile *profiles, size_t n, bool is_forced,
                     qp_error *error)
 {
     bool is_good = true;
+    size_t n_alike = 0; /* of one mode of time */
     for (size_t i = 0; is_good && i < n; i++) {
         is_good = read_columns(x, &profiles[i], error);
         if (i == 0 && is_good)
@@ -302,7 +380,10 @@ static bool add_all(reading *x, const qp_store_profile *profiles, size_t n, bool
             break; /* their records do not add up, and say so below */
         if (is_good && (!add_methods(x) || !add_columns(x)))
             is_good = qp_error_fail(error, "out of memory");
+        n_alike = i + 1;
     }
+    if (is_good && x->s->cluster)
+        is_good = add_servers(x, profiles, n_alike, error);
     for (size_t i = 0; is_good && i < x->names->paths.n; i++)
         is_good = !x->has_path[i] || place_path(x, i, error);
     for (size_t i = 0; is_good && i < n; i++) {
@@ -322,7 +403,8 @@ qp_merge *qp_store_sum(qp_store *s, const qp_store_profile *profiles, size_t n, 
 {
     reading x;
     error->text[0] = '\0';
-    const bool is_good = begin(&x, s, error) && add_all(&x, profiles, n, is_forced, error);
+    const bool is_good =
+        begin(&x, s, profiles + n, error) && add_all(&x, profiles, n, is_forced, error);
     end(&x);
     if (is_good)
         return x.sum;
@@ -338,12 +420,12 @@ static bool is_closed(reading *x)
     const qp_merge_path *paths = x->names->paths.items;
     const qp_segment *segment = &x->segment;
     bool is_good = true;
-    for (size_t i = 0; i < segment->n_paths; i++) {
-        const uint32_t at = segment->paths[i];
-        const qp_merge_path *path = &paths[at];
-        x->has_path[at] = true;
-        is_good = is_good && (path->thread ? !path->creator || x->has_path[path->creator - 1]
-                                           : x->has_path[path->parent]);
+    for (size_t i = 0; i < segment->n_paths; i++)
+        x->has_path[segment->paths[i]] = true;
+    for (size_t i = 0; is_good && i < segment->n_paths; i++) {
+        const qp_merge_path *path = &paths[segment->paths[i]];
+        is_good = path->thread ? !path->creator || x->has_path[path->creator - 1]
+                               : x->has_path[path->parent];
     }
     for (size_t i = 0; i < segment->n_paths; i++)
         x->has_path[segment->paths[i]] = false;
@@ -353,7 +435,11 @@ static bool is_closed(reading *x)
 static bool check_profile(reading *x, const qp_store_profile *p, qp_error *error)
 {
     qp_model *m = read_records(x, p, error);
-    const bool is_read = m && read_counters(x, p, NULL, error) && read_columns(x, p, error);
+    const qp_cluster_row *row =
+        x->s->cluster ? qp_cluster_row_of(x->s->cluster, p->number) : NULL;
+    const bool is_read =
+        m && read_counters(x, p, NULL, error) && read_columns(x, p, error) &&
+        (!row || qp_cluster_sums(x->s->cluster, row->shard, p, 1, &x->segment, error));
     const bool is_one = is_read && x->segment.mode == m->run.time_mode;
     qp_model_free(m);
     if (!is_read)
@@ -419,10 +505,10 @@ size_t qp_store_check(qp_store *s, const qp_store_profile *profiles, size_t n,
 {
     reading x;
     qp_error error = {.text = ""};
-    size_t n_wrong = !check_database(s, &error);
+    size_t n_wrong = !s->cluster && !check_database(s, &error);
     if (n_wrong)
         show(to, error.text);
-    if (begin(&x, s, &error)) {
+    if (begin(&x, s, profiles + n, &error)) {
         for (size_t i = 0; i < n; i++) {
             error.text[0] = '\0';
             if (check_profile(&x, &profiles[i], &error))
@@ -441,6 +527,8 @@ size_t qp_store_check(qp_store *s, const qp_store_profile *profiles, size_t n,
 
 bool qp_store_remove(qp_store *s, const qp_store_profile *profiles, size_t n, qp_error *error)
 {
+    if (s->cluster)
+        return qp_cluster_remove(s->cluster, profiles, n, error);
     if (!qp_store_execute(s, "BEGIN IMMEDIATE", error))
         return false;
     bool is_good = true;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/internal.h"
+#include "store/cluster.h"
 
 static const uint64_t HOUR_NS = 3600u * UINT64_C(1000000000);
 
@@ -110,7 +110,9 @@ static bool roll_group(qp_store *s, const qp_store_profile *profiles, size_t n,
         rolled->n_left += n;
     } else if (is_good) {
         describe(d, profiles, n);
-        is_good = x.one && qp_store_pack_records(&x, error) && replace(&x, profiles, n, error);
+        is_good = x.one && qp_store_pack_records(&x, error) &&
+                  (s->cluster ? qp_cluster_replace(&x, d, profiles, n, error)
+                              : replace(&x, profiles, n, error));
         rolled->n_profiles += n;
         rolled->n_sums++;
     }
@@ -120,6 +122,14 @@ static bool roll_group(qp_store *s, const qp_store_profile *profiles, size_t n,
     qp_free(x.counters.items);
     qp_free(d);
     return is_good;
+}
+
+static bool begin(const qp_store *s, qp_error *error)
+{
+    return qp_store_execute(s, "BEGIN IMMEDIATE", error) &&
+           qp_store_execute(
+               s, "DELETE FROM rolled WHERE profile NOT IN (SELECT profile FROM profile)",
+               error);
 }
 
 bool qp_store_roll(qp_store *s, const qp_store_profile *profiles, size_t n,
@@ -132,18 +142,16 @@ bool qp_store_roll(qp_store *s, const qp_store_profile *profiles, size_t n,
     if (n)
         memcpy(sorted, profiles, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare);
-    bool is_good =
-        qp_store_execute(s, "BEGIN IMMEDIATE", error) &&
-        qp_store_execute(
-            s, "DELETE FROM rolled WHERE profile NOT IN (SELECT profile FROM profile)", error);
+    bool is_good = s->cluster || begin(s, error);
     for (size_t i = 0, end; is_good && i < n; i = end) {
         for (end = i + 1; end < n && compare_groups(&sorted[i], &sorted[end]) == 0;)
             end++;
         if (end > i + 1 && sorted[i].ended_at)
             is_good = roll_group(s, &sorted[i], end - i, rolled, error);
     }
-    is_good = is_good && qp_store_execute(s, "COMMIT", error);
-    if (!is_good) {
+    is_good = is_good && (s->cluster ? qp_cluster_clean(s->cluster, error)
+                                     : qp_store_execute(s, "COMMIT", error));
+    if (!is_good && !s->cluster) {
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
         qp_merge_free(s->known);
         s->known = NULL;

@@ -15,8 +15,7 @@
 
 enum { LEVEL = 7, UNPACKED_MOST = 1 << 30 };
 
-/* @return room for n items, whose contents mean nothing; NULL: no memory */
-static void *room_for(qp_buf *b, size_t n)
+void *qp_segment_room(qp_buf *b, size_t n)
 {
     n = n ? n : 1;
     return b->n >= n || qp_buf_add_many(b, n - b->n) ? b->items : NULL;
@@ -44,7 +43,7 @@ bool qp_segment_unpack(qp_segment *x, const void *packed, size_t n_packed)
     if (n == 0 || n > UNPACKED_MOST) /* what is unknown or damaged is even larger */
         return false;
     x->unpacker = x->unpacker ? x->unpacker : ZSTD_createDCtx();
-    void *to = x->unpacker ? room_for(&x->bytes, (size_t)n) : NULL;
+    void *to = x->unpacker ? qp_segment_room(&x->bytes, (size_t)n) : NULL;
     x->n_bytes = (size_t)n;
     return to && ZSTD_decompressDCtx(x->unpacker, to, (size_t)n, packed, n_packed) == n;
 }
@@ -153,7 +152,7 @@ static bool read_methods(qp_segment *x, qp_cursor *c, size_t n_methods)
 {
     uint64_t last = 0;
     x->n_methods = qp_pack_count(c);
-    x->methods = room_for(&x->method_room, x->n_methods);
+    x->methods = qp_segment_room(&x->method_room, x->n_methods);
     for (size_t i = 0; x->methods && i < x->n_methods; i++) {
         last += qp_pack_unfold(qp_pack_take(c));
         x->methods[i] = last;
@@ -166,7 +165,7 @@ static bool read_paths(qp_segment *x, qp_cursor *c, size_t n_paths)
 {
     uint64_t at = 0;
     x->n_paths = qp_pack_count(c);
-    x->paths = room_for(&x->path_room, x->n_paths);
+    x->paths = qp_segment_room(&x->path_room, x->n_paths);
     for (size_t i = 0; x->paths && i < x->n_paths; i++) {
         uint64_t step = qp_pack_take(c);
         c->is_bad |= (i && !step) || step > n_paths;
@@ -213,7 +212,7 @@ bool qp_segment_read(qp_segment *x, size_t n_methods, size_t n_paths)
     for (unsigned k = 0; is_good && k < QP_PATH_COLUMNS; k++) {
         const bool is_there = mask >> k & 1, is_needed = is_exact && k >= QP_PATH_LOW;
         x->columns[k] =
-            is_there || is_needed ? room_for(&x->column_rooms[k], x->n_paths) : NULL;
+            is_there || is_needed ? qp_segment_room(&x->column_rooms[k], x->n_paths) : NULL;
         is_good = x->columns[k] || !(is_there || is_needed);
         if (is_good && is_there)
             read_column(x->columns[k], x->n_paths, &c);

@@ -1,5 +1,5 @@
 /* store.c: the database of a store: opening, its schema, its versions. */
-#include "store/internal.h"
+#include "store/cluster.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -288,10 +288,26 @@ qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *erro
     return NULL;
 }
 
+qp_store *qp_store_connect(const char *to, qp_store_access access, const qp_store_servers *how,
+                           qp_error *error)
+{
+    qp_store *s = qp_alloc_zeroed(1, sizeof *s);
+    error->text[0] = '\0';
+    if (!s)
+        return qp_error_fail(error, "out of memory"), NULL;
+    qp_store_names_init(&s->names);
+    s->cluster = qp_cluster_open(to, access, how, error);
+    if (s->cluster)
+        return s;
+    qp_store_close(s);
+    return NULL;
+}
+
 void qp_store_close(qp_store *s)
 {
     if (!s)
         return;
+    qp_cluster_close(s->cluster);
     sqlite3_close(s->db);
     qp_merge_free(s->known);
     qp_store_names_fini(&s->names);

@@ -25,6 +25,29 @@ typedef enum { QP_STORE_READ, QP_STORE_WRITE } qp_store_access;
 qp_store *qp_store_open(const char *path, qp_store_access access, qp_error *error);
 void qp_store_close(qp_store *s);
 
+/* How the servers of a store are asked. */
+typedef struct {
+    const char *headers, *ca_file; /* as of qp_send_options */
+    uint64_t timeout_ns;
+    unsigned n_tries;
+    bool (*wait)(uint64_t until_ns);
+} qp_store_servers;
+
+/* Is it the address of a store on servers: "clickhouse:http://HOST:PORT/DATABASE,http://..."? */
+bool qp_store_is_on_servers(const char *to);
+/* Can it be one? @return false: see error, which has no part of it */
+bool qp_store_is_address(const char *to, qp_error *error);
+/** Open a store on servers, each of which has a part of its profiles.
+ * @param to   addresses, separated by commas: of a reader those of all servers that were ever sent to
+ * @param how  its texts are borrowed
+ * @return as qp_store_open() */
+qp_store *qp_store_connect(const char *to, qp_store_access access, const qp_store_servers *how,
+                           qp_error *error);
+/* After QP_IMPORT_FAILED: may another profile fare better, as another server takes it? */
+bool qp_store_has_server(const qp_store *s);
+/* Monotonic ns before which a server does not want to be asked again; 0: any time will do. */
+uint64_t qp_store_not_before(const qp_store *s);
+
 /** Whether a store of this process was damaged, or could not be read or written: then an error tells of the store,
  * and not of what was asked of it. */
 bool qp_store_has_failed(void);

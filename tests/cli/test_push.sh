@@ -267,7 +267,7 @@ for name in Content-Length Content-Encoding host; do
 done
 : >open && chmod 644 open
 claim "a file of headers that others can read" says '--header-file=open: other users can read it' push --header-file=open --to=otlp:http://127.0.0.1:1
-claim "no target" says 'missing --to=TARGET: sqlite:FILE, pyroscope:.* or otlp:' push
+claim "no target" says 'missing --to=TARGET: sqlite:FILE, clickhouse:.*, pyroscope:.* or otlp:' push
 for every in 1e3 0x10 100ms 0 -1s; do
     claim "--every=$every" says "every=$every: expected a time of 1s or more" push --every=$every --to=otlp:http://127.0.0.1:1
 done
@@ -276,7 +276,7 @@ claim "... is not printed" sh -c '! grep -q s3cret err'
 claim "an address of another kind" says 'expected http://HOST:PORT' push --to=otlp:ftp://127.0.0.1
 claim "no address" says 'expected http://HOST:PORT' push --to=pyroscope:http://
 claim "a question in it" says 'a character in the address is not allowed there' push --to='otlp:http://127.0.0.1/?x'
-claim "another target" says 'expected sqlite:FILE, pyroscope:http://HOST:PORT or otlp:http://HOST:PORT$' push --to=mysql:x
+claim "another target" says 'expected sqlite:FILE, clickhouse:http://HOST:PORT/DATABASE,..., pyroscope:http://HOST:PORT or otlp:http://HOST:PORT$' push --to=mysql:x
 claim "a time" says '--timeout=soon: expected a time' push --timeout=soon --to=otlp:http://127.0.0.1:1
 claim "a number of tries" says '--tries=0: expected at least 1' push --tries=0 --to=otlp:http://127.0.0.1:1
 over_tls() {

@@ -234,7 +234,7 @@ static unsigned status_of_failure(const char *path)
 {
     qp_error error;
     const bool is_damaged = qp_store_has_failed();
-    qp_store *s = qp_store_open(path, QP_STORE_READ, &error);
+    qp_store *s = qp_store_of(path, QP_STORE_READ, &error);
     qp_store_close(s);
     return s && !is_damaged ? UNFIT : UNAVAILABLE;
 }

@@ -1,5 +1,6 @@
 /* serve.c: `qprof serve`: a store in a browser. Here are its options; answer.c says what each address shows. */
 #include "cli/serve/serve.h"
+#include "cli/store/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ static bool can_serve(const qp_cli *cli)
     if (cli->args.serve.port > UINT16_MAX)
         return qp_cli_refuse(cli, "--port=%llu: expected a number up to 65535",
                              (unsigned long long)cli->args.serve.port);
-    qp_store *s = qp_store_open(path, QP_STORE_READ, &error);
+    qp_store *s = qp_store_of(path, QP_STORE_READ, &error);
     qp_store_close(s);
     return s || qp_cli_refuse(cli, "%s: %s", path, error.text);
 }

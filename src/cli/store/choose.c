@@ -115,9 +115,13 @@ bool qp_choice_is_valid(const qp_store_args *a, qp_error *error)
 
 bool qp_choice_is_usage(const qp_cli *cli)
 {
-    return cli->args.n_operands == 1 ||
-           qp_cli_refuse(cli, "expected one store; usage: qprof %s %s", cli->command->name,
-                         cli->command->operands);
+    qp_error error;
+    if (cli->args.n_operands != 1)
+        return qp_cli_refuse(cli, "expected one store; usage: qprof %s %s", cli->command->name,
+                             cli->command->operands);
+    const char *path = cli->args.operands[0];
+    return !qp_store_is_on_servers(path) || qp_store_is_address(path, &error) ||
+           qp_cli_refuse(cli, "%s", error.text);
 }
 
 bool qp_choice_open(qp_choice *c, const qp_cli *cli, qp_store_access access, qp_error *error)
@@ -126,7 +130,7 @@ bool qp_choice_open(qp_choice *c, const qp_cli *cli, qp_store_access access, qp_
     *c = (qp_choice){.list = QP_BUF(qp_store_profile)};
     qp_arena_init(&c->arena);
     if (make_filter(&cli->args.store, &filter, error))
-        c->store = qp_store_open(cli->args.operands[0], access, error);
+        c->store = qp_store_of(cli->args.operands[0], access, error);
     if (c->store && qp_store_choose(c->store, &filter, &c->list, &c->arena, error)) {
         c->profiles = c->list.items;
         c->n = c->list.n;

@@ -12,17 +12,23 @@
 #include "cli/store/push.h"
 #include "export/shared/profile.h"
 
-#define TARGETS "sqlite:FILE, pyroscope:http://HOST:PORT or otlp:http://HOST:PORT"
+#define TARGETS                                                                                \
+    "sqlite:FILE, clickhouse:http://HOST:PORT/DATABASE,..., pyroscope:http://HOST:PORT or "    \
+    "otlp:http://HOST:PORT"
 static const char usage[] = "usage: qprof push --spool=DIR --to=TARGET";
 
 typedef struct {
     qp_cli *cli;
     const char *spool;
-    qp_spool folder;                                    /* open during a round */
-    const char *to;                                     /* as messages name it */
-    const char *file;                                   /* of the store; NULL: a server */
-    qp_store *store;                                    /* open during a round */
-    qp_server *server;                                  /* NULL: a store */
+    qp_spool folder;      /* open during a round */
+    const char *to;       /* as messages name it */
+    const char *file;     /* of the store; NULL: a server */
+    qp_store *store;      /* open during a round */
+    bool is_on_servers;   /* the store is */
+    qp_store_servers how; /* these are asked */
+    char *headers;
+    uint64_t not_before; /* monotonic ns, see qp_store_not_before() */
+    qp_server *server;   /* NULL: a store */
     uint64_t n_pushed, n_known, n_aside, n_left, calls; /* of this round */
     bool is_more;  /* it has taken something, and there may be more than a round takes */
     bool is_busy;  /* another push is at work in the folder */
@@ -77,11 +83,17 @@ static bool is_news(pusher *x, const char *text)
     return !qp_dict_get(&x->said_before, hash_of(text));
 }
 
+static uint64_t not_before(const pusher *x)
+{
+    return x->server  ? qp_server_not_before(x->server)
+           : x->store ? qp_store_not_before(x->store)
+                      : x->not_before;
+}
+
 /* @return "", or when the next round begins, if the server asked for more time */
 static const char *next_try(const pusher *x, char to[64])
 {
-    const uint64_t second_ns = 1000000000, now = qp_clock_monotonic(),
-                   least = x->server ? qp_server_not_before(x->server) : 0;
+    const uint64_t second_ns = 1000000000, now = qp_clock_monotonic(), least = not_before(x);
     *to = '\0';
     if (x->every_ns && least > now + x->every_ns)
         snprintf(to, 64, "; next try in %llu s",
@@ -97,10 +109,30 @@ static void say_all_stay(pusher *x, const char *why, const char *name)
                     next_try(x, when));
 }
 
+/* Each file has its server, and others may be up. @return as take_failure() */
+static bool take_failure_of_store(pusher *x, const char *name, const qp_error *error)
+{
+    if (!qp_interrupt_sleep(0))
+        return false;
+    qp_dict_put(&x->failed, hash_of(name), x->n_rounds);
+    if (!qp_store_has_server(x->store)) {
+        say_all_stay(x, error->text, name);
+        return false;
+    }
+    const bool is_first =
+        !qp_dict_get(&x->said, hash_of(error->text)); /* of this server's files */
+    if (is_news(x, error->text) && is_first)
+        qp_cli_warn(x->cli, "%s: %s/%s stays, and may others", error->text, x->spool, name);
+    x->n_left++;
+    return true;
+}
+
 /* One file that a server cannot take must not keep all others back: only where the next one fails too it is
  * the server that is at fault. @return false: nothing can be pushed now */
 static bool take_failure(pusher *x, const char *name, const qp_error *error)
 {
+    if (x->is_on_servers)
+        return take_failure_of_store(x, name, error);
     if (!x->server) {
         qp_error why;
         qp_error_fail(&why, "%s: %s", x->file, error->text);
@@ -211,8 +243,11 @@ static bool open_target(pusher *x)
     qp_error error;
     if (x->server)
         return true;
-    x->store = qp_store_open(x->file, QP_STORE_WRITE, &error);
-    return x->store || qp_cli_refuse(x->cli, "%s: %s", x->file, error.text);
+    x->store = x->is_on_servers ? qp_store_connect(x->file, QP_STORE_WRITE, &x->how, &error)
+                                : qp_store_open(x->file, QP_STORE_WRITE, &error);
+    if (!x->store && x->is_on_servers && is_news(x, error.text))
+        qp_cli_warn(x->cli, "%s: all in %s stays", error.text, x->spool);
+    return x->store || x->is_on_servers || qp_cli_refuse(x->cli, "%s: %s", x->file, error.text);
 }
 
 /* Those that failed before come last. @return false: nothing more can be pushed, and a message was printed */
@@ -230,7 +265,9 @@ static bool push_files(pusher *x, qp_buf *files, bool is_again)
         is_good = false;
     }
     x->suspect = NULL;
-    return is_good || (x->server && qp_server_is_interrupted(x->server));
+    const bool is_interrupted = x->server ? qp_server_is_interrupted(x->server)
+                                          : x->is_on_servers && !qp_interrupt_sleep(0);
+    return is_good || is_interrupted;
 }
 
 static void say_left(void *to, const char *text)
@@ -250,13 +287,14 @@ static int push_listed(pusher *x, bool is_again)
     qp_arena_init(&arena);
     qp_spool_take_left(&x->folder, say_left, x);
     if (qp_spool_list(x->cli, &x->folder, &files, &arena) && open_target(x)) {
-        const bool is_good = push_files(x, &files, is_again);
+        const bool is_good = (x->store || x->server) && push_files(x, &files, is_again);
         if (!is_again || x->n_pushed || x->n_known || x->n_aside)
             print_result(x);
         x->is_more = files.n == QP_SPOOL_NAMES && x->n_pushed + x->n_known + x->n_aside;
-        status = !is_good && !x->server                ? QP_EXIT_UNUSABLE
-                 : !is_good || x->n_aside || x->n_left ? QP_EXIT_FAILED
-                                                       : QP_EXIT_CLEAN;
+        status = !is_good && !x->server && !x->is_on_servers ? QP_EXIT_UNUSABLE
+                 : !is_good || x->n_aside || x->n_left       ? QP_EXIT_FAILED
+                                                             : QP_EXIT_CLEAN;
+        x->not_before = x->store ? qp_store_not_before(x->store) : 0;
         qp_store_close(x->store);
         x->store = NULL;
     }
@@ -311,7 +349,7 @@ static int push_for_ever(pusher *x, uint64_t every_ns)
         const uint64_t begun = qp_clock_monotonic();
         status = push_round(x, true);
         uint64_t next = begun + (x->is_busy && every_ns > second_ns ? second_ns : every_ns);
-        const uint64_t least = x->server ? qp_server_not_before(x->server) : 0;
+        const uint64_t least = not_before(x);
         next = next > least ? next : least;
         if (status != QP_EXIT_UNUSABLE && x->is_more)
             next = 0;
@@ -344,6 +382,14 @@ static bool take_target(pusher *x)
                              "give it another name",
                              x->file);
     }
+    if (qp_store_is_on_servers(to)) {
+        qp_error error;
+        x->file = to;
+        x->is_on_servers = true;
+        return (qp_store_is_address(to, &error) ||
+                qp_cli_refuse(cli, "--to: %s", error.text)) &&
+               qp_servers_take(cli, &x->how, &x->headers);
+    }
     if (!qp_server_is_named(to))
         return qp_cli_refuse(cli, "--to=%s: expected " TARGETS, to);
     x->server = qp_server_new(cli, to);
@@ -375,6 +421,7 @@ static int run_push(qp_cli *cli)
     qp_dict_fini(&x.said_before);
     qp_dict_fini(&x.failed);
     qp_server_free(x.server);
+    qp_free(x.headers);
     return status;
 }
 

@@ -67,6 +67,10 @@ typedef struct {
 /* Does an address name a server that can be sent to: "pyroscope:http://HOST:PORT"? */
 bool qp_server_is_named(const char *to);
 
+/* How the flags want servers to be asked. @param headers  receives a buffer, or NULL
+ * @return false: a message was printed */
+bool qp_servers_take(const qp_cli *cli, qp_store_servers *how, char **headers);
+
 /* @return free with qp_server_free(); NULL: a message was printed */
 qp_server *qp_server_new(const qp_cli *cli, const char *to);
 void qp_server_free(qp_server *s); /* takes NULL */

@@ -40,8 +40,6 @@ static const protocol protocols[] = {
 };
 enum { N_PROTOCOLS = sizeof protocols / sizeof *protocols };
 
-enum { HEADERS_BYTES = 64 << 10 };
-
 struct qp_server {
     const protocol *protocol;
     qp_sender *sender;
@@ -102,38 +100,8 @@ static const char *explain_status(const qp_buf *answer, size_t *n)
 
 /* ---- setting up ----------------------------------------------------------------------------- */
 
-/* "30s" of a flag. @return false: a message was printed */
-static bool read_time(const qp_cli *cli, const char *flag, const char *text, uint64_t *ns)
-{
-    return !text || (qp_args_time(text, ns) && *ns >= 1000000) ||
-           qp_cli_refuse(cli, "--%s=%s: expected a time: 30s, 500ms, 1m", flag, text);
-}
-
-/* Credentials come from a file or the environment: arguments can be seen by everybody.
- * @return false: a message was printed */
-static bool take_headers(const qp_cli *cli, qp_server *s, const char **headers)
-{
-    static const char variable[] = "QPROF_PUSH_HEADERS";
-    const char *file = cli->args.store.header_file, *why;
-    struct stat st;
-    qp_error error;
-    size_t n;
-    *headers = getenv(variable);
-    if (file && stat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & (S_IRGRP | S_IROTH))
-        return qp_cli_refuse(cli, "--header-file=%s: other users can read it (chmod 600)",
-                             file);
-    if (file)
-        *headers = s->headers = qp_text_file(file, HEADERS_BYTES, &n, &why);
-    if (file && !s->headers)
-        return qp_cli_refuse(cli, "--header-file=%s: %s", file, why);
-    return !*headers || qp_send_are_headers(*headers, file ? file : variable, &error) ||
-           qp_cli_refuse(cli, "%s", error.text);
-}
-
 qp_server *qp_server_new(const qp_cli *cli, const char *to)
 {
-    enum { TIMEOUT_S = 30 };
-    const qp_store_args *a = &cli->args.store;
     qp_error error;
     qp_server *s = qp_alloc_zeroed(1, sizeof *s);
     if (!s)
@@ -147,13 +115,14 @@ qp_server *qp_server_new(const qp_cli *cli, const char *to)
                          .explain =
                              s->protocol->write == qp_export_otlp ? explain_status : NULL,
                          .is_packed = s->protocol->is_packed,
-                         .ca_file = a->ca_file,
-                         .timeout_ns = (uint64_t)TIMEOUT_S * 1000000000u,
-                         .n_tries = (unsigned)(a->tries < 1000 ? a->tries : 1000),
                          .wait = qp_interrupt_sleep};
-    bool is_good = read_time(cli, "timeout", a->timeout, &o.timeout_ns) &&
-                   take_headers(cli, s, &o.headers);
+    qp_store_servers how;
+    bool is_good = qp_servers_take(cli, &how, &s->headers);
     if (is_good) {
+        o.ca_file = how.ca_file;
+        o.headers = how.headers;
+        o.timeout_ns = how.timeout_ns;
+        o.n_tries = how.n_tries;
         s->sender = qp_sender_new(&o, &error);
         is_good =
             s->sender || qp_cli_refuse(cli, "--to=%s: %s",

@@ -111,11 +111,15 @@ static int run_import(qp_cli *cli)
     if (n < 2)
         return qp_cli_fail(cli, "missing profiles; usage: qprof store import STORE FILE...");
     const char *path = cli->args.operands[0];
-    if (*path && access(path, F_OK) != 0 && errno == ENOENT && !has_profile(cli, &t)) {
+    const bool is_file = !qp_store_is_on_servers(path);
+    if (!is_file && !qp_store_is_address(path, &error))
+        return qp_cli_fail(cli, "%s", error.text);
+    if (is_file && *path && access(path, F_OK) != 0 && errno == ENOENT &&
+        !has_profile(cli, &t)) {
         print_tally(cli, &t);
         return QP_EXIT_FAILED;
     }
-    qp_store *s = qp_store_open(path, QP_STORE_WRITE, &error);
+    qp_store *s = qp_store_of(path, QP_STORE_WRITE, &error);
     if (!s)
         return qp_cli_fail(cli, "%s: %s", path, error.text);
     bool is_good = true;

@@ -20,6 +20,9 @@ typedef struct {
     qp_arena arena;
 } qp_choice;
 
+/* Open a store, a file or one on servers. @return as qp_store_open() */
+qp_store *qp_store_of(const char *path, qp_store_access access, qp_error *error);
+
 /* Is a store the only operand? @return false: a message was printed */
 bool qp_choice_is_usage(const qp_cli *cli);
 /* Can the choice be read: its moments and labels? @return false: see error */
