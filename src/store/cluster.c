@@ -45,7 +45,7 @@ void qp_body_number(qp_buf *body, uint64_t n, unsigned n_bytes)
         to[i] = (unsigned char)(n >> 8 * i);
 }
 
-static void put_count(qp_buf *body, uint64_t n)
+void qp_body_count(qp_buf *body, uint64_t n)
 {
     unsigned char bytes[QP_VARINT_MAX];
     qp_body_bytes(body, bytes, qp_pack_varint(n, bytes));
@@ -54,19 +54,19 @@ static void put_count(qp_buf *body, uint64_t n)
 void qp_body_text(qp_buf *body, const char *text)
 {
     const size_t n = strlen(text);
-    put_count(body, n);
+    qp_body_count(body, n);
     qp_body_bytes(body, text, n);
 }
 
 void qp_body_blob(qp_buf *body, const void *bytes, size_t n_bytes)
 {
-    put_count(body, n_bytes);
+    qp_body_count(body, n_bytes);
     qp_body_bytes(body, bytes, n_bytes);
 }
 
 void qp_body_numbers(qp_buf *body, const uint64_t *numbers, size_t n)
 {
-    put_count(body, n);
+    qp_body_count(body, n);
     for (size_t i = 0; i < n; i++)
         qp_body_number(body, numbers[i], sizeof *numbers);
 }
@@ -102,6 +102,11 @@ static size_t take_count(qp_answer *a, size_t item_bytes)
     a->is_bad |= !n_bytes || n > (size_t)(a->end - a->at - n_bytes) / item_bytes;
     a->at += a->is_bad ? 0 : n_bytes;
     return a->is_bad ? 0 : (size_t)n;
+}
+
+size_t qp_answer_count(qp_answer *a)
+{
+    return take_count(a, 1);
 }
 
 const unsigned char *qp_answer_bytes(qp_answer *a, size_t *n_bytes)
@@ -179,7 +184,8 @@ static const char *const steps[] = {
     " version String, host String, labels String, file String, unit String, clock String,"
     " has_calls UInt8, calls UInt64, self UInt64, paths UInt64, mode UInt8, columns UInt32,"
     " most UInt64, bytes UInt64, methods Array(UInt64), roots Array(UInt64), records String,"
-    " counters String, members Array(UInt64), came DateTime DEFAULT now())"
+    " counters String, members Array(UInt64), requests Array(UInt64), heads Array(String), "
+    "steps Array(String), last_request UInt64, came DateTime DEFAULT now())"
     " ENGINE = ReplacingMergeTree PARTITION BY day ORDER BY (profile, number)" QP_NEXT};
 _Static_assert(sizeof steps / sizeof *steps == VERSION, "a step for each version");
 
@@ -351,6 +357,7 @@ qp_cluster *qp_cluster_open(const char *to, qp_store_access access, const qp_sto
         c->rows = c->visible = QP_BUF(qp_cluster_row);
         c->methods = c->paths = QP_BUF(qp_cluster_place);
         c->gone = QP_BUF(uint64_t);
+        c->kept = QP_BUF(qp_kept_place);
         c->shards = qp_alloc_zeroed(SHARDS_MOST, sizeof *c->shards);
         is_good = c->shards || qp_error_fail(error, "out of memory");
     }
@@ -388,6 +395,7 @@ void qp_cluster_close(qp_cluster *c)
     qp_free(c->methods.items);
     qp_free(c->paths.items);
     qp_free(c->gone.items);
+    qp_free(c->kept.items);
     qp_arena_fini(&c->arena);
     qp_arena_fini(&c->page.arena);
     qp_free(c);

@@ -34,6 +34,7 @@ typedef struct {
     uint64_t state[QP_STATE_WORDS]; /* dataset, ended_at, calls: the greatest is the last */
     uint64_t most;                  /* the largest sum of a column */
     uint32_t columns;               /* which have figures, a bit each */
+    uint64_t came;                  /* number under which it came; p.number may differ */
     uint32_t age_s;                 /* since it came, by the server's clock */
     qp_time_mode mode;
     unsigned shard;
@@ -53,6 +54,19 @@ typedef struct {
     size_t n_record_bytes, n_counter_bytes;
 } qp_cluster_parts;
 
+/* Requests that were kept whole: as columns of arrays, but for the counts at their begins. */
+typedef struct qp_cluster_kept {
+    qp_buf numbers;      /* uint64_t: of the store; 0: they get new ones */
+    qp_buf heads, calls; /* bytes: a text each */
+} qp_cluster_kept;
+
+/* Where one of them is. */
+typedef struct {
+    int64_t number;
+    uint64_t key, came; /* of its profile */
+    unsigned shard;
+} qp_kept_place;
+
 enum { QP_CLUSTER_PAGE = 64 }; /* profiles whose parts are in memory at a time */
 
 typedef struct {
@@ -69,6 +83,7 @@ struct qp_cluster {
     qp_arena arena;
     qp_buf methods, paths; /* qp_cluster_place, by hash; of the names of the store */
     bool has_names;
+    qp_buf kept; /* qp_kept_place: of those that were listed */
     struct {
         qp_cluster_parts parts[QP_CLUSTER_PAGE];
         int64_t numbers[QP_CLUSTER_PAGE];
@@ -77,7 +92,7 @@ struct qp_cluster {
         qp_arena arena;
     } page;
     /* of a writer */
-    uint64_t last_number;
+    uint64_t last_number, last_request;
     qp_buf gone; /* uint64_t: keys, in order */
     bool is_learnt, has_sums;
 };
@@ -92,6 +107,7 @@ void qp_cluster_close(qp_cluster *c); /* takes NULL */
 void qp_body_format(qp_buf *body, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void qp_body_number(qp_buf *body, uint64_t n, unsigned n_bytes);
+void qp_body_count(qp_buf *body, uint64_t n); /* LEB128 */
 void qp_body_text(qp_buf *body, const char *text);
 void qp_body_bytes(qp_buf *body, const void *bytes, size_t n_bytes);
 void qp_body_blob(qp_buf *body, const void *bytes, size_t n_bytes);
@@ -110,6 +126,7 @@ typedef struct {
 qp_answer qp_answer_of(const qp_buf *bytes);
 bool qp_answer_is_over(const qp_answer *a);
 uint64_t qp_answer_number(qp_answer *a, unsigned n_bytes);
+size_t qp_answer_count(qp_answer *a); /* of things of at least a byte */
 const unsigned char *qp_answer_bytes(qp_answer *a, size_t *n_bytes);
 /* Copies; of a text what comes before a NUL. @return NULL: no memory */
 const char *qp_answer_text(qp_answer *a, qp_arena *arena);
@@ -147,6 +164,10 @@ uint32_t qp_cluster_place_of(const qp_buf *places, uint64_t hash);
  * @param has_blobs  else its records and counters are not read @return NULL: see error */
 const qp_cluster_parts *qp_cluster_parts_of(qp_cluster *c, const qp_store_profile *p, size_t n,
                                             bool has_blobs, qp_error *error);
+/* "1,2,3": the keys of those profiles that a shard has.
+ * @param days  receives the first and the last day; NULL: not wanted @return how many there are */
+size_t qp_cluster_put_keys(qp_buf *body, const qp_cluster *c, unsigned shard,
+                           const qp_store_profile *profiles, size_t n, uint64_t days[2]);
 /* Fill x->mode and x->methods, and no paths. @return false: see error */
 bool qp_cluster_methods(qp_cluster *c, const qp_store_profile *p, size_t n, qp_segment *x,
                         qp_error *error);
@@ -154,6 +175,22 @@ bool qp_cluster_methods(qp_cluster *c, const qp_store_profile *p, size_t n, qp_s
  * @return false: see error */
 bool qp_cluster_sums(qp_cluster *c, unsigned shard, const qp_store_profile *profiles, size_t n,
                      qp_segment *x, qp_error *error);
+
+/* ---- requests that were kept whole: cluster_kept.c -------------------------------------------- */
+
+void qp_cluster_kept_init(qp_cluster_kept *kept);
+void qp_cluster_kept_fini(qp_cluster_kept *kept);
+/* Those of a model, without numbers; or of profiles. @return false: see error */
+bool qp_cluster_kept_take(qp_cluster_kept *kept, const qp_model *m, qp_error *error);
+bool qp_cluster_kept_read(qp_cluster *c, const qp_store_profile *profiles, size_t n,
+                          qp_cluster_kept *kept, qp_error *error);
+/* Append the columns to a profile's row. @param last  number of the store; is counted up for those without one */
+void qp_cluster_kept_put(const qp_cluster_kept *kept, qp_buf *body, uint64_t *last);
+/* As qp_store_kept_requests(), qp_store_kept_calls(). */
+bool qp_cluster_kept_requests(qp_cluster *c, const qp_store_profile *profiles, size_t n,
+                              qp_buf *requests, qp_arena *arena, qp_error *error);
+bool qp_cluster_kept_calls(qp_cluster *c, int64_t number, qp_kept_calls *out, qp_arena *arena,
+                           qp_error *error);
 
 /* ---- keeping: cluster_keep.c ---------------------------------------------------------------- */
 

@@ -74,16 +74,18 @@ static bool learn_rows(qp_cluster *c, qp_shard *sh, qp_error *error)
 {
     qp_buf body = QP_BUF(char), answer = QP_BUF(char);
     qp_body_format(&body,
-                   "SELECT max(number), toUInt64(countIf(notEmpty(members))) FROM"
-                   " %s.qprof_profile UNION ALL SELECT max(number), toUInt64(0) FROM"
-                   " %s.qprof_gone FORMAT RowBinary",
+                   "SELECT max(number), toUInt64(countIf(notEmpty(members))),"
+                   " max(last_request) FROM %s.qprof_profile UNION ALL SELECT max(number),"
+                   " toUInt64(0), toUInt64(0) FROM %s.qprof_gone FORMAT RowBinary",
                    sh->database, sh->database);
     bool is_good = qp_shard_ask(sh, &body, &answer, error);
     qp_answer a = qp_answer_of(&answer);
     while (is_good && !qp_answer_is_over(&a)) {
         const uint64_t number = qp_answer_number(&a, sizeof number);
         c->has_sums |= qp_answer_number(&a, sizeof number) != 0;
+        const uint64_t request = qp_answer_number(&a, sizeof request);
         c->last_number = number > c->last_number ? number : c->last_number;
+        c->last_request = request > c->last_request ? request : c->last_request;
     }
     if (a.is_bad)
         is_good = qp_shard_fail_answer(sh, error);
@@ -139,6 +141,8 @@ typedef struct {
     uint32_t columns;
     qp_buf new_methods, new_paths; /* uint32_t: those that the shard lacks */
     qp_buf counters;               /* bytes, before they are packed */
+    qp_cluster_kept kept;
+    uint64_t last_request;
 } addition;
 
 static size_t n_methods(const addition *a)
@@ -437,7 +441,8 @@ static bool send_profile(addition *a, qp_error *error)
                    "INSERT INTO %s.qprof_profile (profile, number, nonce, started_at, clears,"
                    " dataset, ended_at, day, service, version, host, labels, file, unit, clock,"
                    " has_calls, calls, self, paths, mode, columns, most, bytes, methods, roots,"
-                   " records, counters, members) FORMAT RowBinary\n",
+                   " records, counters, members, request_numbers, request_heads,"
+                   " request_calls, last_request) FORMAT RowBinary\n",
                    a->shard->database);
     const uint64_t numbers[] = {a->key,    a->number,  d->nonce,   d->started_at,
                                 d->clears, d->dataset, d->ended_at};
@@ -461,6 +466,8 @@ static bool send_profile(addition *a, qp_error *error)
     qp_body_blob(&body, x->records.items, x->records.n);
     qp_body_blob(&body, x->counters.items, x->counters.n);
     qp_body_numbers(&body, x->members.items, x->members.n);
+    qp_cluster_kept_put(x->kept ? x->kept : &a->kept, &body, &a->last_request);
+    qp_body_number(&body, a->last_request, sizeof(uint64_t));
     const bool is_good = qp_shard_ask(a->shard, &body, NULL, error);
     qp_free(body.items);
     return is_good;
@@ -494,11 +501,15 @@ static qp_import_result add(addition *a, qp_error *error)
         qp_error_fail(error, "out of memory");
         return QP_IMPORT_FAILED;
     }
+    if (a->x->m && !qp_cluster_kept_take(&a->kept, a->x->m, error))
+        return QP_IMPORT_FAILED;
+    a->last_request = a->cluster->last_request;
     const bool is_asked = look_up(a, &result, error);
     if (is_asked && (result == QP_IMPORT_KNOWN || result == QP_IMPORT_REFUSED))
         return result;
     if (is_asked && send_all(a, error)) {
         a->cluster->last_number++;
+        a->cluster->last_request = a->last_request;
         a->shard->n_failed = 0;
         a->cluster->has_sums |= a->x->members.n != 0;
         return result;
@@ -527,7 +538,9 @@ qp_import_result qp_cluster_add(qp_store_addition *x, qp_error *error)
                   .counters = QP_BUF(unsigned char)};
     a.day = a.day < UINT16_MAX ? a.day : UINT16_MAX;
     a.shard = &c->shards[hash_numbers(QP_HASH_START, a.run, QP_RUN_WORDS) % c->n_shards];
+    qp_cluster_kept_init(&a.kept);
     const qp_import_result result = add(&a, error);
+    qp_cluster_kept_fini(&a.kept);
     qp_free(a.methods);
     qp_free(a.indices);
     qp_free(a.paths);

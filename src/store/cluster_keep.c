@@ -152,7 +152,13 @@ bool qp_cluster_replace(qp_store_addition *x, qp_store_row *d, const qp_store_pr
         return qp_error_fail(error, "out of memory");
     }
     d->nonce = qp_hash_bytes(QP_HASH_START, x->members.items, x->members.n * sizeof(uint64_t));
-    const qp_import_result result = qp_cluster_add(x, error);
+    qp_cluster_kept kept;
+    qp_cluster_kept_init(&kept);
+    x->kept = &kept;
+    const qp_import_result result = qp_cluster_kept_read(c, profiles, n, &kept, error)
+                                        ? qp_cluster_add(x, error)
+                                        : QP_IMPORT_FAILED;
+    qp_cluster_kept_fini(&kept);
     qp_free(x->members.items);
     return result == QP_IMPORT_ADDED || result == QP_IMPORT_KNOWN;
 }

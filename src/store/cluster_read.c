@@ -7,10 +7,8 @@
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-/* "1,2,3": the keys of a shard's profiles. @param days  receives the first and the last day; NULL: not wanted
- * @return how many there are */
-static size_t put_keys(qp_buf *body, const qp_cluster *c, unsigned shard,
-                       const qp_store_profile *profiles, size_t n, uint64_t days[2])
+size_t qp_cluster_put_keys(qp_buf *body, const qp_cluster *c, unsigned shard,
+                           const qp_store_profile *profiles, size_t n, uint64_t days[2])
 {
     enum { DAY_SECONDS = 86400 };
     size_t n_keys = 0;
@@ -51,7 +49,7 @@ static bool read_page(qp_cluster *c, unsigned shard, const qp_store_profile *p, 
                    "SELECT profile, methods, roots%s FROM %s.qprof_profile WHERE profile IN (",
                    c->page.has_blobs ? ", records, counters" : "", sh->database);
     bool is_good = true;
-    if (put_keys(&body, c, shard, p, c->page.n, NULL)) {
+    if (qp_cluster_put_keys(&body, c, shard, p, c->page.n, NULL)) {
         qp_body_format(&body, ") FORMAT RowBinary");
         is_good = qp_shard_ask(sh, &body, &answer, error);
     }
@@ -198,7 +196,7 @@ static void put_question(qp_buf *body, const qp_cluster *c, const question *q,
         if (q->columns >> k & 1)
             qp_body_format(body, forms[way_of(q, k)], names[k], names[k]);
 #pragma GCC diagnostic pop
-    put_keys(&keys, c, q->shard, profiles, n, days);
+    qp_cluster_put_keys(&keys, c, q->shard, profiles, n, days);
     qp_body_format(
         body,
         " FROM %s.qprof_sample%s WHERE day >= toDate(%llu) AND day <= toDate(%llu) AND"

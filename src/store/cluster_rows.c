@@ -29,6 +29,7 @@ static bool read_row(qp_answer *a, qp_cluster_row *row, qp_arena *arena)
                                   &row->p.clock};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = qp_answer_number(a, sizeof(uint64_t));
+    row->came = (uint64_t)row->p.number;
     row->state[2] = row->p.calls;
     row->p.ended_at = row->state[1];
     row->columns = (uint32_t)qp_answer_number(a, sizeof(uint32_t));

@@ -75,7 +75,8 @@ typedef struct {
     qp_merge *one;     /* the sum of the profile alone, or of several */
     const qp_model *m; /* whose requests that were kept whole are added; NULL: of a sum */
     qp_buf records, segment, counters;
-    qp_buf members; /* of a sum on servers: uint64_t, see cluster.h */
+    qp_buf members;                     /* of a sum on servers: uint64_t, see cluster.h */
+    const struct qp_cluster_kept *kept; /* the same: its requests that were kept whole */
     uint64_t calls, self;
 } qp_store_addition;
 
@@ -94,6 +95,17 @@ bool qp_store_run_for(const qp_store *s, const char *sql, int64_t number, int64_
 
 /* Add the requests that a profile kept whole, in a transaction: kept.c. @return false: see error */
 bool qp_store_put_kept(const qp_store *s, const qp_model *m, int64_t profile, qp_error *error);
+
+/* One of them as bytes, besides its calls. @return false: no memory */
+bool qp_kept_head_write(const qp_kept_request *r, qp_buf *out);
+/* Texts are the arena's. @return false: damaged, or no memory */
+bool qp_kept_head_read(const void *bytes, size_t n_bytes, qp_arena *arena, qp_kept_request *r);
+/* Its calls as bytes, packed. @return false: no memory */
+bool qp_kept_calls_pack(const qp_kept_calls *calls, qp_buf *out);
+/* @param n_calls  as the head has it
+ * @param out      as qp_store_kept_calls() gives them @return false: damaged, or no memory */
+bool qp_kept_calls_unpack(const void *bytes, size_t n_bytes, uint64_t n_calls, qp_arena *arena,
+                          qp_kept_calls *out);
 
 /* ---- the columns of a profile: segment.c ------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include "base/containers/dict.h"
 #include "model/read/read.h"
-#include "store/internal.h"
+#include "store/cluster.h"
 #include "store/pack.h"
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -202,20 +202,97 @@ static void numbers_of(const qp_kept_request *r, uint64_t to[N_NUMBERS])
     memcpy(to, numbers, sizeof numbers);
 }
 
-static bool sum_of(const qp_kept_request *r, uint64_t *sum)
+static void put_head(qp_buf *out, const qp_kept_request *r)
 {
     uint64_t numbers[N_NUMBERS];
-    qp_buf bytes = QP_BUF(unsigned char);
     numbers_of(r, numbers);
-    put_text(&bytes, r->endpoint);
-    put_text(&bytes, r->thread);
+    put_text(out, r->endpoint);
+    put_text(out, r->thread);
     for (unsigned i = 0; i < N_NUMBERS; i++)
-        qp_pack_put(&bytes, numbers[i]);
+        qp_pack_put(out, numbers[i]);
+}
+
+static bool sum_of(const qp_kept_request *r, uint64_t *sum)
+{
+    qp_buf bytes = QP_BUF(unsigned char);
+    put_head(&bytes, r);
     *sum = qp_hash_bytes(QP_HASH_START, bytes.items, bytes.n);
     *sum = qp_hash_bytes(*sum, r->trace, sizeof r->trace);
     *sum = qp_hash_bytes(*sum, r->span, sizeof r->span);
     const bool is_good = !bytes.failed;
     qp_free(bytes.items);
+    return is_good;
+}
+
+static void take_numbers(const uint64_t n[N_NUMBERS], qp_kept_request *r)
+{
+    r->elapsed_ns = n[0];
+    r->begun_at = n[1];
+    r->begun_ns = n[2];
+    r->thread_ordinal = n[3];
+    r->has_failed = n[4] & FAILED;
+    r->is_cut = n[4] & CUT;
+    r->has_trace = n[4] & HAS_TRACE;
+    r->window = (uint32_t)n[5];
+    r->off_ns = n[6];
+    r->suspended_ns = n[7];
+    r->n_calls = n[8];
+    r->n_before = n[9];
+    r->n_after = n[10];
+}
+
+bool qp_kept_head_write(const qp_kept_request *r, qp_buf *out)
+{
+    uint64_t sum;
+    put_head(out, r);
+    char *to = sum_of(r, &sum) ? qp_buf_add_many(out, sizeof r->trace + sizeof r->span) : NULL;
+    if (!to)
+        return false;
+    memcpy(to, r->trace, sizeof r->trace);
+    memcpy(to + sizeof r->trace, r->span, sizeof r->span);
+    qp_pack_put(out, sum);
+    return !out->failed;
+}
+
+bool qp_kept_head_read(const void *bytes, size_t n_bytes, qp_arena *arena, qp_kept_request *r)
+{
+    uint64_t n[N_NUMBERS], sum;
+    qp_cursor c = {.at = bytes, .end = (const unsigned char *)bytes + n_bytes};
+    *r = (qp_kept_request){.endpoint = take_text(&c, arena), .thread = take_text(&c, arena)};
+    if (!r->endpoint || !r->thread)
+        return false;
+    for (unsigned i = 0; i < N_NUMBERS; i++)
+        n[i] = qp_pack_take(&c);
+    take_numbers(n, r);
+    if (c.is_bad || (size_t)(c.end - c.at) < sizeof r->trace + sizeof r->span)
+        return false;
+    memcpy(r->trace, c.at, sizeof r->trace);
+    memcpy(r->span, c.at + sizeof r->trace, sizeof r->span);
+    c.at += sizeof r->trace + sizeof r->span;
+    return sum_of(r, &sum) && qp_pack_take(&c) == sum && !c.is_bad && c.at == c.end;
+}
+
+bool qp_kept_calls_pack(const qp_kept_calls *calls, qp_buf *out)
+{
+    qp_buf bytes = QP_BUF(unsigned char);
+    const bool is_good = put_calls(calls, &bytes) && qp_segment_pack(bytes.items, bytes.n, out);
+    qp_free(bytes.items);
+    return is_good;
+}
+
+bool qp_kept_calls_unpack(const void *bytes, size_t n_bytes, uint64_t n_calls, qp_arena *arena,
+                          qp_kept_calls *out)
+{
+    qp_segment packed;
+    *out = (qp_kept_calls){.items = NULL};
+    qp_segment_init(&packed);
+    bool is_good = qp_segment_unpack(&packed, bytes, n_bytes);
+    if (is_good) {
+        qp_cursor c = {.at = packed.bytes.items};
+        c.end = c.at + packed.n_bytes;
+        is_good = take_calls(&c, arena, out) && out->n == n_calls + 1;
+    }
+    qp_segment_fini(&packed);
     return is_good;
 }
 
@@ -230,9 +307,8 @@ static bool put_request(const qp_store *s, sqlite3_stmt *st, int64_t profile,
 {
     uint64_t numbers[N_NUMBERS], sum;
     int at = 0;
-    qp_buf bytes = QP_BUF(unsigned char), packed = QP_BUF(unsigned char);
-    bool is_good = (put_calls(calls, &bytes) && sum_of(r, &sum) &&
-                    qp_segment_pack(bytes.items, bytes.n, &packed)) ||
+    qp_buf packed = QP_BUF(unsigned char);
+    bool is_good = (qp_kept_calls_pack(calls, &packed) && sum_of(r, &sum)) ||
                    qp_error_fail(error, "out of memory");
     if (is_good) {
         numbers_of(r, numbers);
@@ -247,7 +323,6 @@ static bool put_request(const qp_store *s, sqlite3_stmt *st, int64_t profile,
         sqlite3_bind_blob64(st, ++at, packed.items, packed.n, SQLITE_STATIC);
         is_good = qp_store_step(s, st, error);
     }
-    qp_free(bytes.items);
     qp_free(packed.items);
     return is_good;
 }
@@ -309,20 +384,8 @@ static bool read_request(sqlite3_stmt *st, qp_kept_request *r, qp_error *error)
     for (int i = 0; i < N_NUMBERS; i++)
         n[i] = (uint64_t)sqlite3_column_int64(st, NUMBERS + i);
     *r = (qp_kept_request){.endpoint = qp_store_text(st, ENDPOINT),
-                           .thread = qp_store_text(st, THREAD),
-                           .elapsed_ns = n[0],
-                           .begun_at = n[1],
-                           .begun_ns = n[2],
-                           .thread_ordinal = n[3],
-                           .has_failed = n[4] & FAILED,
-                           .is_cut = n[4] & CUT,
-                           .has_trace = n[4] & HAS_TRACE,
-                           .window = (uint32_t)n[5],
-                           .off_ns = n[6],
-                           .suspended_ns = n[7],
-                           .n_calls = n[8],
-                           .n_before = n[9],
-                           .n_after = n[10]};
+                           .thread = qp_store_text(st, THREAD)};
+    take_numbers(n, r);
     take_bytes(st, TRACE, r->trace, sizeof r->trace);
     take_bytes(st, SPAN, r->span, sizeof r->span);
     if (!sum_of(r, &sum))
@@ -364,6 +427,8 @@ bool qp_store_kept_requests(qp_store *s, const qp_store_profile *profiles, size_
 {
     int code = SQLITE_DONE;
     bool is_good = true;
+    if (s->cluster)
+        return qp_cluster_kept_requests(s->cluster, profiles, n, requests, arena, error);
     sqlite3_stmt *st = qp_store_prepare(
         s, "SELECT " COLUMNS " FROM slow ORDER BY elapsed DESC, request", error);
     while (st && is_good && (code = sqlite3_step(st)) == SQLITE_ROW) {
@@ -385,28 +450,19 @@ bool qp_store_kept_requests(qp_store *s, const qp_store_profile *profiles, size_
 static bool read_calls(sqlite3_stmt *st, qp_arena *arena, qp_kept_calls *out, qp_error *error)
 {
     qp_kept_request r;
-    qp_segment packed;
-    qp_segment_init(&packed);
-    bool is_good = read_request(st, &r, error);
-    if (is_good) {
-        qp_cursor c = {.at = NULL};
-        is_good = qp_segment_unpack(&packed, sqlite3_column_blob(st, STEPS),
-                                    (size_t)sqlite3_column_bytes(st, STEPS));
-        if (is_good) {
-            c.at = packed.bytes.items;
-            c.end = c.at + packed.n_bytes;
-        }
-        is_good = (is_good && take_calls(&c, arena, out) && out->n == r.n_calls + 1) ||
-                  fail_request(sqlite3_column_int64(st, REQUEST), error);
-    }
-    qp_segment_fini(&packed);
-    return is_good;
+    return read_request(st, &r, error) &&
+           (qp_kept_calls_unpack(sqlite3_column_blob(st, STEPS),
+                                 (size_t)sqlite3_column_bytes(st, STEPS), r.n_calls, arena,
+                                 out) ||
+            fail_request(sqlite3_column_int64(st, REQUEST), error));
 }
 
 bool qp_store_kept_calls(qp_store *s, int64_t number, qp_kept_calls *out, qp_arena *arena,
                          qp_error *error)
 {
     bool is_good = false;
+    if (s->cluster)
+        return qp_cluster_kept_calls(s->cluster, number, out, arena, error);
     sqlite3_stmt *st =
         qp_store_prepare(s, "SELECT " COLUMNS ", steps FROM slow WHERE request = ?", error);
     *out = (qp_kept_calls){.items = NULL};

@@ -65,7 +65,8 @@ claim "nothing that fits" ends 2 qprof store top --version=3 "$(on one)"
 # same_bytes NAME: of all commands that read
 same_bytes() {
     to=$(on "$1") db=$1.db
-    for words in top 'top --format=json' 'top --label=host=a --sort=calls' tree 'tree --format=json --min-percent=0' series \
+    number=$(qprof store slow --format=json "$db" 2>/dev/null | jq '.requests[0].number // 1')
+    for words in top 'top --format=json' slow 'slow --format=json' "slow --show=$number" 'top --label=host=a --sort=calls' tree 'tree --format=json --min-percent=0' series \
         'series --by=version --format=csv' 'series --by=hour' dead 'dead --format=json' requests check \
         'diff --base=1 --new=2' 'diff --base=host=a --new=host=b --format=json' 'diff --paths --base=1 --new=2' 'top --version=none' \
         'list --format=json'; do
@@ -95,7 +96,7 @@ both() {
 }
 score='main( #0*1 5 f( #1*3 3 ) @t g( #0*2 7 f( 1 ) ) @u f( 2 ) [/a 2 f( 3 ) ] ) main( 4 )'
 n=0
-for options in -time=exact -time=adaptive '-time=none -collect=profile,coverage' -collect=coverage -allocations=yes; do
+for options in -time=exact -time=adaptive '-time=none -collect=profile,coverage' -collect=coverage '-allocations=yes -slowest=2/60s'; do
     n=$((n + 1))
     for i in 1 2 3; do
         QPROF_LABELS="service=s,version=$((i % 2 + 1)),host=$(echo abc | cut -c$i)" QPROF="-output=m$i.qprof $options" \
@@ -104,6 +105,7 @@ for options in -time=exact -time=adaptive '-time=none -collect=profile,coverage'
     compared() { both "b$n" import m1.qprof m2.qprof m3.qprof && same_bytes "b$n"; }
     claim "$options: the same bytes" compared
 done
+claim "... also of requests that were kept whole" test "$(qprof store slow --format=json "$(on b$n)" | jq '.requests | length')" -ge 2
 unlike() { both mixed import a.qprof m1.qprof; qprof store top "$(on mixed)" >got.c 2>&1; qprof store top mixed.db >got.f 2>&1
     sed -i "s|$(on mixed)|mixed.db|" got.c; cmp got.f got.c; }
 QPROF='-output=m1.qprof -time=none' ./score $score
@@ -117,7 +119,7 @@ grep -q 'save=' "$here/host.c" && claim "a later state of a run replaces an earl
 
 # ---- old profiles -------------------------------------------------------------------------------------------
 rolled() {
-    both old import a.qprof b.qprof c.qprof x.file.qprof && both old roll --before=2100-01-01 && same_bytes old &&
+    both old import a.qprof b.qprof c.qprof x.file.qprof m1.qprof m2.qprof && same_bytes old && both old roll --before=2100-01-01 && same_bytes old &&
         both old import a.qprof b.qprof && same_bytes old && both old remove --before=2100-01-01 --version=1 && same_bytes old &&
         both old import a.qprof b.qprof c.qprof && same_bytes old && both old roll --before=2100-01-01 && same_bytes old
 }
