@@ -4,7 +4,7 @@
 #   clickhouse.sh unpack FOLDER            download and unpack what this machine lacks, with a state of apt of its own;
 #                                          fails with one line where that is not possible
 #   clickhouse.sh start FOLDER RUN PORT    start a server on loopback, whose data are in RUN, and wait until it answers;
-#                                          its process id is in RUN/pid
+#                                          its process id is in RUN/pid; it ends with the process that called
 #   clickhouse.sh ports N                  print N ports that are free now
 set -eu
 
@@ -63,6 +63,7 @@ start() {
         "$folder/usr/sbin/clickhouse-server" --config-file="$run/config.xml" >"$run/out" 2>&1 </dev/null &
     pid=$!
     echo $pid >"$run/pid"
+    (while kill -0 $PPID && kill -0 $pid; do sleep 2; done; kill -9 $pid) >/dev/null 2>&1 </dev/null &
     # no wall-clock limit: a server that does not come up ends
     until curl -s "http://127.0.0.1:$port/ping" >/dev/null; do
         kill -0 $pid 2>/dev/null || fail "the server ended: $(tail -n 1 "$run/out")"
@@ -70,12 +71,19 @@ start() {
     done
 }
 
+# Below those that connections take, which a server that starts again would lose.
 ports() {
     python3 -c '
-import socket, sys
-all = [socket.socket() for i in range(int(sys.argv[1]))]
-for s in all: s.bind(("127.0.0.1", 0))
-print(*(s.getsockname()[1] for s in all))' "$1"
+import random, socket, sys
+free = []
+while len(free) < int(sys.argv[1]):
+    s = socket.socket()
+    try:
+        s.bind(("127.0.0.1", random.randrange(10000, 32000)))
+        free.append(s)
+    except OSError:
+        pass
+print(*(s.getsockname()[1] for s in free))' "$1"
 }
 
 case ${1:-} in

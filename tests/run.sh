@@ -19,10 +19,6 @@ want_packages "the test run" valgrind curl clang-format clang-tidy lua-check lua
     ruby ruby-dev kramdown \
     shapelib pgdbf libdbd-xbase-perl zsh fish mandoc abigail-tools
 
-mkdir -p build
-sh tests/clickhouse.sh unpack build/clickhouse 2>build/clickhouse.log || # 15 MB, once
-    echo "Left out of the test run: stores on servers. $(tail -n 1 build/clickhouse.log)"
-
 filter=
 for name; do
     filter="${filter:+$filter|}$name"

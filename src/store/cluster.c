@@ -184,8 +184,9 @@ static const char *const steps[] = {
     " version String, host String, labels String, file String, unit String, clock String,"
     " has_calls UInt8, calls UInt64, self UInt64, paths UInt64, mode UInt8, columns UInt32,"
     " most UInt64, bytes UInt64, methods Array(UInt64), roots Array(UInt64), records String,"
-    " counters String, members Array(UInt64), requests Array(UInt64), heads Array(String), "
-    "steps Array(String), last_request UInt64, came DateTime DEFAULT now())"
+    " counters String, members Array(UInt64), request_numbers Array(UInt64), "
+    "request_heads Array(String), request_calls Array(String), last_request UInt64, came "
+    "DateTime DEFAULT now())"
     " ENGINE = ReplacingMergeTree PARTITION BY day ORDER BY (profile, number)" QP_NEXT};
 _Static_assert(sizeof steps / sizeof *steps == VERSION, "a step for each version");
 

@@ -24,8 +24,8 @@ static bool take_request(qp_cluster_kept *kept, const qp_kept_request *r,
                          const qp_kept_calls *calls)
 {
     qp_buf head = QP_BUF(unsigned char), packed = QP_BUF(unsigned char);
-    const bool is_good = qp_kept_head_write(r, &head) &&
-                         qp_kept_calls_pack(calls, &packed) && qp_buf_add(&kept->numbers);
+    const bool is_good = qp_kept_head_write(r, &head) && qp_kept_calls_pack(calls, &packed) &&
+                         qp_buf_add(&kept->numbers);
     qp_body_blob(&kept->heads, head.items, head.n);
     qp_body_blob(&kept->calls, packed.items, packed.n);
     qp_free(head.items);
@@ -257,8 +257,7 @@ static bool find(void *to, const kept_row *row)
         if ((int64_t)row->numbers[i] == x->place->number && !x->is_found &&
             qp_kept_head_read(head, n_head, x->arena, &r)) {
             qp_kept_calls_fini(x->calls);
-            x->is_found =
-                qp_kept_calls_unpack(packed, n_calls, r.n_calls, x->arena, x->calls);
+            x->is_found = qp_kept_calls_unpack(packed, n_calls, r.n_calls, x->arena, x->calls);
         }
     }
     return true;
