@@ -186,16 +186,17 @@ static bool has_journal(const char *path)
            (stat(journal, &st) == 0 && st.st_size > 0);
 }
 
-/* SQLite takes missing pages for empty ones. What its journal has may be longer than the file. */
+/* SQLite takes missing pages for empty ones, and a single byte for an empty file. What its journal has may be longer than the file. */
 static bool is_cut(const char *path, int fd)
 {
     enum { PAGE_BYTES_AT = 16, N_PAGES_AT = 28, HEAD_BYTES = 32 };
     unsigned char head[HEAD_BYTES];
     const char *unused;
     uint64_t n_bytes;
-    if (has_journal(path) || qp_file_read_at(fd, head, sizeof head, 0) != sizeof head ||
-        !qp_file_is_plain(fd, &n_bytes, &unused))
+    if (has_journal(path) || !qp_file_is_plain(fd, &n_bytes, &unused) || !n_bytes)
         return false;
+    if (qp_file_read_at(fd, head, sizeof head, 0) != sizeof head)
+        return n_bytes < sizeof head;
     const uint64_t page = (uint64_t)head[PAGE_BYTES_AT] << 8 | head[PAGE_BYTES_AT + 1],
                    n_pages = (uint64_t)head[N_PAGES_AT] << 24 | head[N_PAGES_AT + 1] << 16 |
                              head[N_PAGES_AT + 2] << 8 | head[N_PAGES_AT + 3];

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "base/containers/alloc.h"
 #include "cli/core/cli.h"
 #include "unit/kinds.h"
@@ -38,13 +40,21 @@ static struct {
 } fault;
 
 ssize_t __real_read(int fd, void *to, size_t n);
-ssize_t __real_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __real_pread64(int fd, void *to, size_t n, off64_t at);
 ssize_t __real_write(int fd, const void *from, size_t n);
-ssize_t __real_pwrite(int fd, const void *from, size_t n, off_t at);
+ssize_t __real_pwrite64(int fd, const void *from, size_t n, off64_t at);
+ssize_t __real_copy_file_range(int fd, off64_t *from, int to, off64_t *at, size_t n,
+                               unsigned flags);
+int __real_ftruncate64(int fd, off64_t n);
+int __real_rename(const char *from, const char *to);
 ssize_t __wrap_read(int fd, void *to, size_t n);
-ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_pread64(int fd, void *to, size_t n, off64_t at);
 ssize_t __wrap_write(int fd, const void *from, size_t n);
-ssize_t __wrap_pwrite(int fd, const void *from, size_t n, off_t at);
+ssize_t __wrap_pwrite64(int fd, const void *from, size_t n, off64_t at);
+ssize_t __wrap_copy_file_range(int fd, off64_t *from, int to, off64_t *at, size_t n,
+                               unsigned flags);
+int __wrap_ftruncate64(int fd, off64_t n);
+int __wrap_rename(const char *from, const char *to);
 
 static bool fails(fault_kind kind, uint64_t *n, int error)
 {
@@ -54,26 +64,110 @@ static bool fails(fault_kind kind, uint64_t *n, int error)
     return true;
 }
 
-ssize_t __wrap_read(int fd, void *to, size_t n)
+static bool read_fails(void)
 {
-    return fails(READING, &fault.n_reads, EIO) ? -1 : __real_read(fd, to, n);
+    return fails(READING, &fault.n_reads, EIO);
 }
 
-ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at)
+static bool write_fails(void)
 {
-    return fails(READING, &fault.n_reads, EIO) ? -1 : __real_pread(fd, to, n, at);
+    return fails(WRITING, &fault.n_writes, ENOSPC);
+}
+
+ssize_t __wrap_read(int fd, void *to, size_t n)
+{
+    return read_fails() ? -1 : __real_read(fd, to, n);
+}
+
+ssize_t __wrap_pread64(int fd, void *to, size_t n, off64_t at)
+{
+    return read_fails() ? -1 : __real_pread64(fd, to, n, at);
 }
 
 ssize_t __wrap_write(int fd, const void *from, size_t n)
 {
     bool is_output = fd != 2; /* the message about it can be printed */
-    return is_output && fails(WRITING, &fault.n_writes, ENOSPC) ? -1
-                                                                : __real_write(fd, from, n);
+    return is_output && write_fails() ? -1 : __real_write(fd, from, n);
 }
 
-ssize_t __wrap_pwrite(int fd, const void *from, size_t n, off_t at)
+ssize_t __wrap_pwrite64(int fd, const void *from, size_t n, off64_t at)
 {
-    return fails(WRITING, &fault.n_writes, ENOSPC) ? -1 : __real_pwrite(fd, from, n, at);
+    return write_fails() ? -1 : __real_pwrite64(fd, from, n, at);
+}
+
+ssize_t __wrap_copy_file_range(int fd, off64_t *from, int to, off64_t *at, size_t n,
+                               unsigned flags)
+{
+    return write_fails() ? -1 : __real_copy_file_range(fd, from, to, at, n, flags);
+}
+
+int __wrap_ftruncate64(int fd, off64_t n)
+{
+    return write_fails() ? -1 : __real_ftruncate64(fd, n);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    return write_fails() ? -1 : __real_rename(from, to);
+}
+
+/* SQLite is a shared library, whose calls are not wrapped: its interface to the system is. */
+static struct {
+    sqlite3_vfs vfs;
+    int (*open)(sqlite3_vfs *, const char *name, sqlite3_file *, int flags, int *out_flags);
+    sqlite3_io_methods whole[4], faulty[4]; /* a pair for each kind of file */
+} sqlite;
+
+static const sqlite3_io_methods *whole_methods(const sqlite3_file *file)
+{
+    return &sqlite.whole[file->pMethods - sqlite.faulty];
+}
+
+static int faulty_read(sqlite3_file *file, void *to, int n, sqlite3_int64 at)
+{
+    return read_fails() ? SQLITE_IOERR_READ : whole_methods(file)->xRead(file, to, n, at);
+}
+
+static int faulty_write(sqlite3_file *file, const void *from, int n, sqlite3_int64 at)
+{
+    return write_fails() ? SQLITE_FULL : whole_methods(file)->xWrite(file, from, n, at);
+}
+
+static int faulty_truncate(sqlite3_file *file, sqlite3_int64 n)
+{
+    return write_fails() ? SQLITE_IOERR_TRUNCATE : whole_methods(file)->xTruncate(file, n);
+}
+
+static int faulty_sync(sqlite3_file *file, int flags)
+{
+    return write_fails() ? SQLITE_IOERR_FSYNC : whole_methods(file)->xSync(file, flags);
+}
+
+static int faulty_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                       int *out_flags)
+{
+    int i = 0, code = sqlite.open(vfs, name, file, flags, out_flags);
+    if (!file->pMethods)
+        return code;
+    while (sqlite.whole[i].iVersion &&
+           memcmp(&sqlite.whole[i], file->pMethods, sizeof *sqlite.whole) != 0)
+        assert_true(++i < 4);
+    sqlite.whole[i] = sqlite.faulty[i] = *file->pMethods;
+    sqlite.faulty[i].xRead = faulty_read;
+    sqlite.faulty[i].xWrite = faulty_write;
+    sqlite.faulty[i].xTruncate = faulty_truncate;
+    sqlite.faulty[i].xSync = faulty_sync;
+    file->pMethods = &sqlite.faulty[i];
+    return code;
+}
+
+static void wrap_sqlite(void)
+{
+    sqlite.vfs = *sqlite3_vfs_find(NULL);
+    sqlite.open = sqlite.vfs.xOpen;
+    sqlite.vfs.zName = "faulty";
+    sqlite.vfs.xOpen = faulty_open;
+    assert_int_equal(sqlite3_vfs_register(&sqlite.vfs, 1), SQLITE_OK);
 }
 
 /* ---- a command in a process of its own ------------------------------------------------------- */
@@ -177,8 +271,11 @@ static void forget(outcome *o)
 static int make_files(void **state)
 {
     (void)state;
+    wrap_sqlite();
     kinds_make();
-    return 0;
+    kinds_run("qprof store import one.db both.qprof");
+    kinds_run("qprof store import two.db both.qprof sum.qprof");
+    return mkdir("spool", 0700);
 }
 
 /* ---- the claims ------------------------------------------------------------------------------ */
@@ -197,6 +294,8 @@ static const struct {
     {"check", "both.qprof adaptive.qprof sum.qprof"},
     {"check --host", "both.qprof"},
     {"list", "both.qprof"},
+    {"requests", "both.qprof"},
+    {"locks", "both.qprof"},
     {"list --by=statement", "both.qprof"},
     {"cover report", "both.qprof sum.qprof"},
     {"cover report --functions --adjustments=marks.adjust", "both.qprof"},
@@ -234,9 +333,13 @@ static const struct {
     {"trace convert --force -o kept.qtrace.zst", "run.qtrace rings.qprof"},
     {"trace convert --to=csv", "run.qtrace TABLE.PRF table.txt"},
     {"trace convert --to=dbf --force -o KEPT.PRF", "run.qtrace packed.qtrace.zst"},
-    {"store import fleet.db", "both.qprof"},
     {"store top", "fleet.db"},
     {"store tree --format=json", "fleet.db"},
+    {"store list", "fleet.db"},
+    {"store series --by=service", "fleet.db"},
+    {"store dead", "fleet.db"},
+    {"store requests", "fleet.db"},
+    {"store slow", "fleet.db"},
     {"store check", "fleet.db"},
     {"store export --force -o kept", "fleet.db"},
     {"config check", "good.conf"},
@@ -392,6 +495,8 @@ static void commands_say_what_fails(void **state)
             outcome good = run_command(&c, NO_FAULT, 0);
             if (good.status != 0 && good.status != 1)
                 wrong(&c, "it does not work", "fault", 0, &good);
+            if (!good.n_calls[READING] || !good.n_calls[WRITING])
+                wrong(&c, "its reads and writes were not seen", "fault", 0, &good);
             try_faults(&c, &good, ++seed);
             try_cuts(&c, &good, seed);
             forget(&good);
@@ -399,8 +504,148 @@ static void commands_say_what_fails(void **state)
     assert_int_equal(n_wrong, 0);
 }
 
+/* ---- commands that change a store -------------------------------------------------------------- */
+
+/* What they begin with: a copy of a store, or none, and a profile, in the folder for a push. */
+typedef struct {
+    const char *command, *store, *profile;
+} change;
+
+static const change changes[] = {
+    {"store import changed.db sum.qprof", NULL, "sum.qprof"},
+    {"store import changed.db sum.qprof", "one.db", "sum.qprof"},
+    {"store roll --before=2100-01-01 changed.db", "two.db", NULL},
+    {"store remove --before=2100-01-01 changed.db", "two.db", NULL},
+    {"push --spool=spool --to=sqlite:changed.db", NULL, "sum.qprof"},
+    {"push --spool=spool --to=sqlite:changed.db", "one.db", "sum.qprof"},
+};
+
+static bool is_push(const change *ch)
+{
+    return *ch->command == 'p';
+}
+
+static void prepare_change(const change *ch)
+{
+    static const char *const made[] = {"changed.db", "changed.db-wal", "changed.db-shm",
+                                       "changed.db-journal", "spool/quarantine/a.qprof"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        unlink(made[i]);
+    if (ch->store)
+        write_copy(ch->store, "changed.db", BYTES);
+    if (is_push(ch))
+        write_copy(ch->profile, "spool/a.qprof", BYTES);
+}
+
+/* What the store holds, as text; free. */
+static char *holds(void)
+{
+    char words[][16] = {"qprof", "store", "list", "changed.db"};
+    char *const argv[] = {words[0], words[1], words[2], words[3]};
+    outcome o = run_with(argv, 4, NO_FAULT, 0);
+    free(o.message);
+    return o.text;
+}
+
+static bool is_at(const char *path, const char *as)
+{
+    size_t n, n_wanted;
+    char *found = read_file(path, &n), *wanted = read_file(as, &n_wanted);
+    bool is_alike = n == n_wanted && memcmp(found, wanted, n) == 0;
+    free(found);
+    free(wanted);
+    return is_alike;
+}
+
+/* All or nothing, and success says all; what was pushed is in the store or in the folder. */
+static void check_change(const change *ch, const command *c, const char *before,
+                         const char *after, const outcome *o, const char *kind, uint64_t at)
+{
+    char *text = holds();
+    bool is_empty = !ch->store && strstr(text, "No profiles");
+    bool is_before = strcmp(text, before) == 0 || is_empty, is_after = strcmp(text, after) == 0;
+    if (!is_before && !is_after)
+        wrong(c, "the store holds neither what it did nor what it should", kind, at, o);
+    else if (o->status == 0 && !is_after)
+        wrong(c, "it changed nothing, and says that it did", kind, at, o);
+    else if (is_push(ch) && is_before && !is_at("spool/a.qprof", ch->profile) &&
+             !is_at("spool/quarantine/a.qprof", ch->profile))
+        wrong(c, "the profile is lost", kind, at, o);
+    free(text);
+}
+
+static void try_change_faults(const change *ch, const command *c, const char *before,
+                              const char *after, const outcome *good, unsigned seed)
+{
+    for (fault_kind kind = ALLOCATION; kind < N_KINDS; kind++) {
+        uint64_t of = good->n_calls[kind], n = n_places(of);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t at = place(i, n, of, seed);
+            prepare_change(ch);
+            outcome o = run_with(c->words, c->n_words, kind, at);
+            check(c, good, &o, kind_names[kind], at);
+            check_change(ch, c, before, after, &o, kind_names[kind], at);
+            forget(&o);
+        }
+    }
+}
+
+/* A profile that was cut does not get in, and a store that was cut takes nothing. */
+static void try_change_cuts(const change *ch, const command *c, const char *file,
+                            const char *before, const outcome *good, unsigned seed)
+{
+    struct stat st;
+    bool is_store = file == ch->store;
+    assert_int_equal(rename(file, "whole"), 0);
+    assert_int_equal(stat("whole", &st), 0);
+    uint64_t n = n_places((uint64_t)st.st_size);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = i ? place(i, n, (uint64_t)st.st_size, seed) - 1 : is_store;
+        write_copy("whole", file, at);
+        prepare_change(ch);
+        outcome o = run_with(c->words, c->n_words, NO_FAULT, 0);
+        check(c, good, &o, "cut at byte", at);
+        if (o.status == 0)
+            wrong(c, "a cut file is a success", "cut at byte", at, &o);
+        if (!is_store)
+            check_change(ch, c, before, before, &o, "cut at byte", at);
+        forget(&o);
+    }
+    assert_int_equal(rename("whole", file), 0);
+}
+
+static void a_store_is_changed_as_a_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    const char *only = getenv("COMMAND");
+    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const change *ch = &changes[i];
+        command c;
+        make_command(&c, ch->command, "", 0);
+        if (only && !strstr(c.line, only))
+            continue;
+        prepare_change(ch);
+        char *before = holds();
+        outcome good = run_with(c.words, c.n_words, NO_FAULT, 0);
+        char *after = holds();
+        if (good.status != 0 || strcmp(before, after) == 0)
+            wrong(&c, "it does not work", "fault", 0, &good);
+        try_change_faults(ch, &c, before, after, &good, i);
+        if (ch->store)
+            try_change_cuts(ch, &c, ch->store, before, &good, i);
+        if (ch->profile)
+            try_change_cuts(ch, &c, ch->profile, before, &good, i);
+        forget(&good);
+        free(before);
+        free(after);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(commands_say_what_fails)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commands_say_what_fails),
+        cmocka_unit_test(a_store_is_changed_as_a_whole_or_not_at_all)};
     return cmocka_run_group_tests(tests, make_files, NULL);
 }

@@ -315,8 +315,11 @@ static bool report_damage(const qp_trace_view *v)
     if (n_cut)
         qp_cli_warn(v->cli, "%s: it is cut: %s %s", v->paths[0], qp_unit_size(number, n_cut),
                     is_table ? "of its rows are missing" : "of its last packet left out");
+    if (lost->of_profile)
+        qp_cli_warn(v->cli, "%s: the profile is damaged (%s)",
+                    v->paths[1] ? v->paths[1] : v->paths[0], lost->of_profile);
     return lost->n_packets || lost->n_unread_packets || lost->n_unread_texts ||
-           lost->n_damaged || lost->n_skipped_bytes || n_cut;
+           lost->n_damaged || lost->n_skipped_bytes || n_cut || lost->of_profile;
 }
 
 static void report_losses(const qp_trace_view *v, const qp_span_counts *counts)

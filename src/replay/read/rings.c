@@ -126,6 +126,7 @@ static void describe(qp_trace *t)
     bool is_live = t->model->run.state == QP_RUN_LIVE;
     t->names.model = t->model;
     t->info.is_live = is_live;
+    t->losses.of_profile = t->model->n_losses && !is_live ? t->model->losses[0] : NULL;
     t->info.end_raw = is_live ? 0 : t->model->own->now_raw;
     t->info.is_ended = t->model->run.state >= QP_RUN_SNAPSHOT;
     if (has_ratio) { /* better than what a packet has */

@@ -191,6 +191,7 @@ typedef struct {
     /* Records, counted by the recorder: those for which there was no room in memory, and those that
      * could not be written to the file. */
     uint64_t n_unheld, n_unwritten;
+    const char *of_profile; /* what is missing of the profile with the rings; NULL: nothing */
 } qp_trace_losses;
 
 /* Records of one OS thread: until the next call. */
