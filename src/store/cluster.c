@@ -325,8 +325,10 @@ static bool open_shard(qp_shard *sh, const char *to, size_t n, qp_store_access a
     if (!n_url)
         return false;
     sh->url = qp_alloc(n_url, 1);
-    if (!sh->url)
+    sh->address = qp_alloc(n + 1, 1);
+    if (!sh->url || !sh->address)
         return qp_error_fail(error, "out of memory");
+    qp_text_format(sh->address, n + 1, "%.*s", (int)n, to);
     qp_text_format(sh->url, n_url, "%.*s", (int)n_url - 1, to);
     qp_text_format(sh->database, sizeof sh->database, "%.*s", (int)(n - n_url), to + n_url);
     const qp_send_options o = {.url = sh->url,
@@ -359,6 +361,8 @@ qp_cluster *qp_cluster_open(const char *to, qp_store_access access, const qp_sto
         c->methods = c->paths = QP_BUF(qp_cluster_place);
         c->gone = QP_BUF(uint64_t);
         c->kept = QP_BUF(qp_kept_place);
+        c->how = *how;
+        c->how.headers = c->how.ca_file = NULL;
         c->shards = qp_alloc_zeroed(SHARDS_MOST, sizeof *c->shards);
         is_good = c->shards || qp_error_fail(error, "out of memory");
     }
@@ -387,6 +391,7 @@ void qp_cluster_close(qp_cluster *c)
     for (unsigned i = 0; i < c->n_shards; i++) {
         qp_sender_free(c->shards[i].sender);
         qp_free(c->shards[i].url);
+        qp_free(c->shards[i].address);
         qp_dict_fini(&c->shards[i].methods);
         qp_dict_fini(&c->shards[i].paths);
     }

@@ -17,7 +17,8 @@ enum { QP_DATABASE_BYTES = 65, QP_RUN_WORDS = 3, QP_STATE_WORDS = 3 };
 
 typedef struct {
     qp_sender *sender;
-    char *url; /* without the database */
+    char *url;     /* without the database */
+    char *address; /* with it */
     char database[QP_DATABASE_BYTES];
     qp_send_result result;  /* of the last request */
     qp_dict methods, paths; /* of a writer: the hashes that it has -> 1 */
@@ -77,6 +78,7 @@ typedef struct {
 struct qp_cluster {
     qp_shard *shards; /* [n_shards] */
     unsigned n_shards;
+    qp_store_servers how; /* without its texts */
     /* of a reader */
     qp_buf rows;    /* qp_cluster_row: of all profiles, by number */
     qp_buf visible; /* the same: those that are visible, with numbers of their own */

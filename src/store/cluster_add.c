@@ -491,9 +491,25 @@ static bool send_all(addition *a, qp_error *error)
     return send_rows(a, "sample", n_paths(a), put_sample, error) && send_profile(a, error);
 }
 
+/* Which server follows from the run: a later state of it is sent where the earlier one is. But what may be on a server in part, or
+ * whose answer is not known, is sent to that one again, however many there are by now. */
+static qp_shard *choose_shard(const addition *a, bool *is_noted)
+{
+    const qp_cluster *c = a->cluster;
+    const char *before = a->x->m && c->how.sent_to ? c->how.sent_to(c->how.to) : NULL;
+    *is_noted = true;
+    for (unsigned i = 0; before && i < c->n_shards; i++)
+        if (strcmp(c->shards[i].address, before) == 0)
+            return &c->shards[i];
+    *is_noted = !a->x->m || !c->how.note;
+    return &c->shards[hash_numbers(QP_HASH_START, a->run, QP_RUN_WORDS) % c->n_shards];
+}
+
 static qp_import_result add(addition *a, qp_error *error)
 {
     qp_import_result result = QP_IMPORT_ADDED;
+    bool is_noted;
+    a->shard = choose_shard(a, &is_noted);
     if (!learn(a->cluster, a->shard, error))
         return QP_IMPORT_FAILED;
     a->number = a->cluster->last_number + 1;
@@ -507,6 +523,9 @@ static qp_import_result add(addition *a, qp_error *error)
     const bool is_asked = look_up(a, &result, error);
     if (is_asked && (result == QP_IMPORT_KNOWN || result == QP_IMPORT_REFUSED))
         return result;
+    if (is_asked && !is_noted &&
+        !a->cluster->how.note(a->cluster->how.to, a->shard->address, error))
+        return QP_IMPORT_FAILED;
     if (is_asked && send_all(a, error)) {
         a->cluster->last_number++;
         a->cluster->last_request = a->last_request;
@@ -537,7 +556,6 @@ qp_import_result qp_cluster_add(qp_store_addition *x, qp_error *error)
                   .new_paths = QP_BUF(uint32_t),
                   .counters = QP_BUF(unsigned char)};
     a.day = a.day < UINT16_MAX ? a.day : UINT16_MAX;
-    a.shard = &c->shards[hash_numbers(QP_HASH_START, a.run, QP_RUN_WORDS) % c->n_shards];
     qp_cluster_kept_init(&a.kept);
     const qp_import_result result = add(&a, error);
     qp_cluster_kept_fini(&a.kept);

@@ -31,6 +31,12 @@ typedef struct {
     uint64_t timeout_ns;
     unsigned n_tries;
     bool (*wait)(uint64_t until_ns);
+    /* Of the profile that is imported: where it was sent before, as an address; NULL: nowhere, or not known. It goes to that
+     * server, if it is among those of the store. Both are NULL: nothing is known of any. */
+    const char *(*sent_to)(void *to);
+    /* It is about to be sent to a server. @return false: see error, and it is not sent */
+    bool (*note)(void *to, const char *address, qp_error *error);
+    void *to;
 } qp_store_servers;
 
 /* Is it the address of a store on servers: "clickhouse:http://HOST:PORT/DATABASE,http://..."? */

@@ -7,6 +7,7 @@ cut K       forward half of the body of each K-th request, and close both connec
 limit N     413 for a body of more than N bytes
 answer N S  answer N; S: Retry-After
 insert N S  the same for a body that begins with INSERT
+last        forward, but close the connection instead of the answer to a profile's row, which comes last
 
 Its port is in FOLDER/port; FOLDER/log has a line for each request: what was done, and how many bytes its body had."""
 import os
@@ -66,6 +67,8 @@ def serve(client):
             answer = None
         else:
             done = "pass"
+    elif word == "last" and body.startswith(b"INSERT") and b".qprof_profile " in body[:200]:
+        forward(head, body)
     elif word == "cut" and n_requests % numbers[0] == 0:
         forward(head, body, False)
     elif word == "limit" and len(body) > numbers[0]:

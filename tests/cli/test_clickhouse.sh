@@ -288,6 +288,49 @@ resharded() {
         whole shards && filled && ends 0 push --to="clickhouse:http://127.0.0.1:$port2/shards,http://127.0.0.1:$port1/shards" && whole shards
 }
 claim "a shard more, or in another order: a profile that is on two counts once" resharded
+# profiles DATABASE...: how many of them are on the servers, a profile that two have counted twice
+profiles() {
+    count=0
+    for database; do
+        for server in 1 2; do
+            count=$((count + $(sql $server "SELECT count() FROM $database.qprof_profile FINAL" | grep -x '[0-9]*' || echo 0)))
+        done
+    done
+    echo $count
+}
+# more DATABASE: the addresses of both, through the proxy, after those of six more
+more() {
+    echo "clickhouse:$(for i in 1 2 3 4 5 6; do printf %s "http://127.0.0.1:$port2/$1$i,"; done)$(through "$1" | cut -d: -f2-)"
+}
+noted() {
+    mode last
+    filled && ends 1 push --tries=1 --to="$(through noted)" && n=$(ls spool | wc -l) && [ "$n" -gt 0 ] && [ -s spool/.sent-to ] &&
+        tr '\0' '\n' <spool/.sent-to | grep -qx "http://127.0.0.1:$(cat proxy/port)/noted" || return 1
+    mode pass
+    ends 0 push --to="$(more noted)" && same "" "$(ls -A spool)" && same $N "$(profiles noted noted1 noted2 noted3 noted4 noted5 noted6)" &&
+        qprof store top --format=json "$(more noted)" | jq -c .methods >got.json && cmp got.json want.json
+}
+claim "what was sent in vain goes to the same server again, also when there are more by then" noted
+killed_and_more() {
+    filled
+    for delay in 2 4 6 8; do
+        qprof push --spool=spool --to="$(through moved)" >out 2>err &
+        pid=$!
+        sleep 0.0$delay
+        kill -9 $pid
+        wait $pid
+    done 2>/dev/null
+    ends 0 push --to="$(more moved)" && same "" "$(ls -A spool)" && same $N "$(profiles moved moved1 moved2 moved3 moved4 moved5 moved6)" &&
+        qprof store top --format=json "$(more moved)" | jq -c .methods >got.json && cmp got.json want.json
+}
+claim "... also of a push that was killed" killed_and_more
+unnoted() {
+    filled && mkdir spool/.sent-to && ends 1 push --to="$(on unnoted)" && same $N "$(ls spool | wc -l)" &&
+        same 1 "$(wc -l <err)" && grep -q 'nothing is sent, as where it went cannot be noted' err && rmdir spool/.sent-to &&
+        printf 'f1.qprof\0http://127.0.0.1:1/gone\0f2.qp' >spool/.sent-to && ends 0 push --to="$(on unnoted)" &&
+        same "" "$(ls -A spool)" && whole unnoted
+}
+claim "notes that are damaged, or name a server that is gone" unnoted
 
 # ---- names are data -----------------------------------------------------------------------------------------
 hostile() {

@@ -1,5 +1,6 @@
 /* push.c: `qprof push`: the profiles of a folder go into a store or to a server, and then from the folder.
  * Read push_file first. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ typedef struct {
     bool is_on_servers;   /* the store is */
     qp_store_servers how; /* these are asked */
     char *headers;
+    qp_placed placed;    /* of such a store: where files were sent */
+    const char *name;    /* of the file that is sent */
     uint64_t not_before; /* monotonic ns, see qp_store_not_before() */
     qp_server *server;   /* NULL: a store */
     uint64_t n_pushed, n_known, n_aside, n_left, calls; /* of this round */
@@ -69,6 +72,20 @@ static void set_aside(pusher *x, const char *name, const char *why)
     const bool is_moved = qp_spool_set_aside(x->cli, &x->folder, name, why);
     x->n_aside += is_moved;
     x->n_left += !is_moved;
+}
+
+static const char *sent_to(void *to)
+{
+    const pusher *x = to;
+    return qp_placed_find(&x->placed, x->name);
+}
+
+static bool note(void *to, const char *address, qp_error *error)
+{
+    const pusher *x = to;
+    return qp_placed_note(&x->placed, x->name, address) ||
+           qp_error_fail(error, "where it is sent cannot be noted in the folder: %s",
+                         strerror(errno));
 }
 
 static uint64_t hash_of(const char *name)
@@ -183,6 +200,7 @@ static bool push_file(pusher *x, const char *name)
         x->n_left++;
         return true;
     }
+    x->name = name;
     switch (x->server ? qp_server_push(x->server, path, &calls, x->cut, &error)
                       : qp_store_import(x->store, path, &calls, &error)) {
     case QP_IMPORT_ADDED:
@@ -277,6 +295,15 @@ static void say_left(void *to, const char *text)
         qp_cli_warn(x->cli, "%s", text);
 }
 
+/* @return false: nothing can be sent, and a message was printed */
+static bool read_placed(pusher *x)
+{
+    return !x->is_on_servers || qp_placed_read(&x->placed, &x->folder) ||
+           qp_cli_refuse(x->cli,
+                         "%s: nothing is sent, as where it went cannot be noted in it: %s",
+                         x->spool, strerror(errno));
+}
+
 /* @param is_again  one of many: a signal ends it, and nothing to say is not said
  * @return the exit status */
 static int push_listed(pusher *x, bool is_again)
@@ -287,7 +314,10 @@ static int push_listed(pusher *x, bool is_again)
     qp_arena_init(&arena);
     qp_spool_take_left(&x->folder, say_left, x);
     if (qp_spool_list(x->cli, &x->folder, &files, &arena) && open_target(x)) {
-        const bool is_good = (x->store || x->server) && push_files(x, &files, is_again);
+        const bool is_good =
+            (x->store || x->server) && read_placed(x) && push_files(x, &files, is_again);
+        if (is_good && x->is_on_servers)
+            qp_placed_read(&x->placed, &x->folder); /* nothing is left where all has arrived */
         if (!is_again || x->n_pushed || x->n_known || x->n_aside)
             print_result(x);
         x->is_more = files.n == QP_SPOOL_NAMES && x->n_pushed + x->n_known + x->n_aside;
@@ -368,6 +398,15 @@ static int push_once(pusher *x)
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
+static bool take_servers(pusher *x)
+{
+    const bool is_good = qp_servers_take(x->cli, &x->how, &x->headers);
+    x->how.sent_to = sent_to;
+    x->how.note = note;
+    x->how.to = x;
+    return is_good;
+}
+
 /* @return false: wrong usage, a message was printed */
 static bool take_target(pusher *x)
 {
@@ -388,7 +427,7 @@ static bool take_target(pusher *x)
         x->is_on_servers = true;
         return (qp_store_is_address(to, &error) ||
                 qp_cli_refuse(cli, "--to: %s", error.text)) &&
-               qp_servers_take(cli, &x->how, &x->headers);
+               take_servers(x);
     }
     if (!qp_server_is_named(to))
         return qp_cli_refuse(cli, "--to=%s: expected " TARGETS, to);
@@ -420,6 +459,7 @@ static int run_push(qp_cli *cli)
     qp_dict_fini(&x.said);
     qp_dict_fini(&x.said_before);
     qp_dict_fini(&x.failed);
+    qp_placed_fini(&x.placed);
     qp_server_free(x.server);
     qp_free(x.headers);
     return status;

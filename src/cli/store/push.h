@@ -56,6 +56,23 @@ bool qp_spool_set_aside(const qp_cli *cli, const qp_spool *spool, const char *na
  * @return false: a message was printed */
 bool qp_spool_remove(const qp_cli *cli, const char *path, const struct stat *before);
 
+/* ---- which server a file was sent to: placed.c -------------------------------------------------- */
+
+typedef struct {
+    const qp_spool *spool;
+    qp_dict places; /* hash of a file's name -> where its address is in `kept`, + 1 */
+    qp_buf kept;    /* bytes */
+} qp_placed;
+
+/* What the folder, which is open, has noted of files that are still there; the rest is removed from it.
+ * @param p  zeroed, or read before @return false: it cannot be read, or written */
+bool qp_placed_read(qp_placed *p, const qp_spool *spool);
+void qp_placed_fini(qp_placed *p);
+/* @return the address that was noted of a file; NULL: none */
+const char *qp_placed_find(const qp_placed *p, const char *name);
+/* @return false: it cannot be written, and nothing is noted */
+bool qp_placed_note(const qp_placed *p, const char *name, const char *address);
+
 /* ---- servers: push_server.c ---------------------------------------------------------------------- */
 
 typedef struct qp_server qp_server;
