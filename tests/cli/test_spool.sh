@@ -140,9 +140,11 @@ one_larger_than_the_limit() { fresh && more=-spool-limit=64K spooled saves 1000 
 claim "the newest stays, even if it is larger than the limit" one_larger_than_the_limit
 
 no_folder() {
-    fresh && rmdir spool && spooled saves 300 2>err && grep -q 'no such folder\|No such file' err && same 1 "$(wc -l <err | tr -d ' ')"
+    fresh && rmdir spool && spooled saves 300 2>err && same 1 "$(grep -Ec 'no such folder.*; it goes into the next profile$|No such file.*; it goes into the next profile$' err)" &&
+        same 2 "$(wc -l <err | tr -d ' ')" && grep -q '^qprof: -spool: cannot be written: .*; the profile remains in .*runtime/.*.qprof$' err &&
+        mkdir spool && qprof list-live --save "$(cat pid)" >out && mv ./*.[0-9]*.qprof spool/ && push >out && same 300 "$(calls)" && same "" "$(find runtime -name '*.qprof')"
 }
-claim "without the folder one line says so" no_folder
+claim "without the folder a line says so, and another one at the end where the profile is" no_folder
 folder_comes_late() {
     fresh && rmdir spool
     begin cuts 100000000000 2>err
@@ -155,6 +157,55 @@ folder_comes_late() {
     is_all
 }
 claim "a folder that comes later has all" folder_comes_late
+folder_is_replaced() {
+    fresh
+    begin cuts 100000000000
+    while [ "$(cuts)" = 0 ]; do kill -0 $child || return 1; done
+    mv spool moved && mkdir spool
+    while [ "$(cuts)" = 0 ]; do kill -0 $child || return 1; done
+    kill -9 $child
+    wait $child 2>/dev/null
+    mv moved/*.qprof spool/ && rm -rf moved
+    push >out
+    is_all
+}
+claim "a folder that is moved away and made anew loses nothing" folder_is_replaced
+# 300 KiB for eleven cuts: the later ones fail, the last one as well
+full_disk() {
+    cat >full.sh <<'SH'
+mount -t tmpfs -o size=300k none spool && spooled saves 1000 2>err || exit 1
+mkdir -p first && mv spool/*.qprof first/ && qprof push --spool=first --to=sqlite:w.db && push
+SH
+    fresh && rm -rf first
+    # shellcheck disable=SC2016
+    { grep '^spooled()\|^push()' "$0" && echo "options='$options' more= TMPDIR=/tmp" && cat full.sh; } >all.sh
+    unshare -rm sh all.sh >out 2>&1 || { cat out err; return 1; }
+    same 2 "$(grep -c 'no space is left' err)" && grep -q 'cannot be written: no space is left; the profile remains in' err &&
+        same 1000 "$(calls)" && same "" "$(find runtime -name '*.qprof')"
+}
+if unshare -rm true 2>/dev/null; then
+    claim "on a full disk nothing is lost" full_disk
+fi
+# The clock of the day jumps by 12 years with each reading, on and back.
+jumps() {
+    cat >jumps.c <<'C'
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    static _Atomic int n;
+    int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int result = real(clock, t);
+    if (clock == CLOCK_REALTIME)
+        t->tv_sec += (n++ % 3 - 1) * 400000000L;
+    return result;
+}
+C
+    ${CC:-cc} -D_GNU_SOURCE -shared -fPIC jumps.c -o jumps.so && fresh && (export LD_PRELOAD="$PWD/jumps.so"; spooled saves 1000 && push >out) &&
+        same 1000 "$(calls)" && same 3 "$(qprof store series --by=day --format=json w.db | jq '.series | length')" &&
+        qprof store check w.db
+}
+ldd "$(command -v qprof)" | grep -q san || claim "a clock that jumps changes no sum" jumps
 forked_child() {
     fresh && more=-follow-child-processes spooled fork 500 && push >out && same 500 "$(calls)" &&
         same 2 "$(qprof store list --format=json w.db | jq '[.profiles[].file | split(".")[-3]] | unique | length')"

@@ -91,7 +91,8 @@ static void time_after_the_last_command_is_not_charged(void **state)
 
 /* Calls of 5, 3, 1.5 and 0.5 ms in turn: no pass represents more than its own period, so that
  * what is short has no PC samples of the long call before it. PC samples that came too late
- * could have been of any method. */
+ * could have been of any method. Each round begins at another place in the period: in step with it
+ * a call of half a period would have a PC sample in each round, or in none. */
 static void calls_of_different_lengths_have_their_shares(void **state)
 {
     enum { PARTS = 4, ROUNDS = 80 };
@@ -102,6 +103,8 @@ static void calls_of_different_lengths_have_their_shares(void **state)
     play_begin(p, "'-pc=REAL 1000'");
     play(p, "main(");
     for (unsigned i = 0; i < ROUNDS * PARTS; i++) {
+        if (i % PARTS == 0)
+            qp_clock_sleep_until(qp_clock_monotonic() + i / PARTS * 617 % 1000 * 1000);
         uint64_t began = qp_clock_monotonic();
         qprof_record_fn_entry(play_method(p, names[i % PARTS]), 2);
         qp_clock_sleep_until(began + wait_us[i % PARTS] * 1000);

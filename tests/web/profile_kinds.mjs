@@ -208,7 +208,7 @@ async function the_end_of_a_deep_recursion_can_be_reached() {
     claim("is in sight", top + seen >= deepest * 19 - 1 && top <= (deepest - 1) * 19, { top, seen, deepest });
     await press(page, "PageUp");
     same("up again", "down", await name());
-    // What is said of it may take another line, and the rows below have less room then.
+    // The text about it may take another line, and the rows below have less room then.
     await page.$eval(".flame-box", (rows) => (rows.scrollTop = rows.scrollHeight));
     await settle(page);
     const box = await page.locator(".flame canvas").boundingBox();

@@ -123,10 +123,12 @@ static int copy_file(const char *from, const char *to)
     return error;
 }
 
-/* Is there a state at the last cut of its spool, up to which all is saved already? @param state  [4096] of the last one */
+/* Is there a state at the last cut of its spool, up to which all is saved already? Where the folder was missing all the time there is
+ * none, and no cut. @param state  [4096] of the last one */
 static bool has_spool(const char *live, const qp_head *head, char *state)
 {
-    return *qp_live_text(live, head->spool, state, 4096) != '\0';
+    return *qp_live_text(live, head->spool, state, 4096) &&
+           (head->dataset || access(state, F_OK) == 0 || errno != ENOENT);
 }
 
 static int copy_remainder(const char *live, const char *state, const char *to)

@@ -556,6 +556,27 @@ static void tell_no_area(void)
     qp_config_tell(text, false);
 }
 
+/* A cut that cannot be written stays in the live file, from which `qprof push` makes it. */
+static int write_last(char *path, size_t n_bytes, qp_error *error)
+{
+    if (qp_spool_is_on()) {
+        if (qp_spool_cut(QP_SEALED, NULL, path))
+            return 0;
+        if (qp_recorder.space.map.path[0]) {
+            qp_error_set(error, QPROF_E_IO, "-spool");
+            return QPROF_E_IO;
+        }
+    }
+    int code = qp_output_name(NULL, qp_recorder.n_datasets, path, n_bytes, error);
+    return code ? code : qp_save_copy(path, n_bytes, QP_SEALED, NULL);
+}
+
+static void remove_live_file(void)
+{
+    if (qp_recorder.space.map.path[0])
+        unlink(qp_recorder.space.map.path);
+}
+
 /* @return false: no dataset; path: the live file that remains, or "" */
 static bool seal(bool at_exit_handler, char *path, size_t n_bytes)
 {
@@ -564,24 +585,16 @@ static bool seal(bool at_exit_handler, char *path, size_t n_bytes)
     if (at_exit_handler)
         qp_fetch_or(&h->flags, QP_FLAG_AT_EXIT);
     path[0] = '\0';
-    if (qp_spool_is_on() && qp_spool_cut(QP_SEALED, NULL, path)) {
-        if (qp_recorder.space.map.path[0])
-            unlink(qp_recorder.space.map.path);
-        qp_spool_end(true);
-        return true;
-    }
-    if (!qp_save_has_data()) {
+    if (!qp_spool_is_on() && !qp_save_has_data()) {
         tell_no_area();
         if (qp_recorder.has_entries || qp_recorder.has_saved || qp_recorder.is_child) {
-            if (qp_recorder.space.map.path[0])
-                unlink(qp_recorder.space.map.path);
+            remove_live_file();
             return false;
         }
         qp_count(&qp_recorder.space, QP_D_no_events);
     }
-    int code = qp_output_name(NULL, qp_recorder.n_datasets, path, n_bytes, &error);
-    if (!code)
-        code = qp_save_copy(path, n_bytes, QP_SEALED, NULL);
+    int code = write_last(path, n_bytes, &error);
+    qp_spool_end(code == 0);
     if (code) { /* the live file remains, as the sealed one */
         qp_count(&qp_recorder.space, QP_D_e_io);
         tell_loss(path[0] ? path : error.text, errno);
@@ -590,8 +603,7 @@ static bool seal(bool at_exit_handler, char *path, size_t n_bytes)
         return false;
     }
     qp_recorder.n_datasets++;
-    if (qp_recorder.space.map.path[0])
-        unlink(qp_recorder.space.map.path);
+    remove_live_file();
     return true;
 }
 

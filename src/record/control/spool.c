@@ -181,7 +181,7 @@ bool qp_spool_cut(qp_file_state state, const char *label, char *path)
         return true;
     }
     qp_recorder_head()->dataset--;
-    return fail();
+    return state != QP_SEALED && fail();
 }
 
 /* ---- the run ------------------------------------------------------------------------------ */
