@@ -14,6 +14,10 @@ for module in socket.core socket; do
 done
 . "$QPROF_SOURCE/tests/claims.sh"
 FLEET_DIR=$PWD/fleet
+# ClickHouse only where it is unpacked already: tests/long.sh clickhouse
+FLEET_CLICKHOUSE=$QPROF_SOURCE/build/clickhouse
+[ -e "$FLEET_CLICKHOUSE/done" ] || FLEET_CLICKHOUSE=
+export FLEET_CLICKHOUSE
 export FLEET_DIR PATH="$QPROF_BUILD/bin:$PATH" LC_ALL=C TZ=UTC
 unset QPROF LUA_PATH LUA_CPATH LUA_INIT
 store=$FLEET_DIR/fleet.db

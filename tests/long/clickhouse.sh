@@ -6,5 +6,8 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$root/build}" && pwd)
 sh "$root/tests/clickhouse.sh" unpack "$root/build/clickhouse"
-QPROF_SOURCE=$root QPROF_BUILD=$build QPROF_BIN=$build/bin QPROF_LIB=$build/lib KILLS=${KILLS:-200} \
-    QPROF_CLICKHOUSE=$root/build/clickhouse exec sh "$root/tests/cli/test_clickhouse.sh"
+export QPROF_SOURCE="$root" QPROF_BUILD="$build" QPROF_BIN="$build/bin" QPROF_LIB="$build/lib"
+KILLS=${KILLS:-200} QPROF_CLICKHOUSE=$root/build/clickhouse sh "$root/tests/cli/test_clickhouse.sh"
+mkdir -p "$build/tests/run/long.clickhouse"
+cd "$build/tests/run/long.clickhouse"
+sh "$root/tests/install/test_fleet.sh"
