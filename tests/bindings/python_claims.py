@@ -45,6 +45,10 @@ class Recorded(unittest.TestCase):
         figures = self.figures()
         return [figures[name]["calls"] if name in figures else 0 for name in names]
 
+    def calls_and_resumes(self, *names):
+        figures = self.figures()
+        return [(figures[name]["calls"], figures[name]["resumes"]) for name in names]
+
 
 def leaf():
     pass
@@ -130,6 +134,37 @@ class Calls(Recorded):
         figure = self.figures()["numbers"]
         # 3.13 ends a generator that catches nothing without continuing it
         self.assertEqual((figure["calls"], figure["resumes"]), (2, 1 if sys.version_info[:2] == (3, 13) else 2))
+
+    def test_a_generator_continues_after_an_inner_one_that_caught_an_exception(self):
+        def inner():
+            try:
+                yield 1
+            except ValueError:
+                return 2
+
+        def outer():
+            yield (yield from inner())
+            leaf()
+
+        with qprof.profile(output=self.path):
+            generator = outer()
+            values = next(generator), generator.throw(ValueError)
+            leaf()
+            for _ in generator:
+                pass
+        self.assertEqual(values, (1, 2))
+        self.assertEqual(self.calls_and_resumes("inner", "outer", "leaf"), [(1, 1), (1, 2), (2, 0)])
+
+    def test_a_generator_that_was_open_before_may_be_left_out(self):
+        def outer():
+            qprof.start(output=self.path, open_frames=False)
+            yield 1
+            leaf()
+
+        for _ in outer():
+            leaf()
+        qprof.stop()
+        self.assertEqual(self.calls_and_resumes("outer", "leaf"), [(0, 1), (2, 0)])
 
     def test_a_task_is_called_once_and_resumed(self):
         async def turn(n):

@@ -57,13 +57,14 @@ void calls_open_c(watch *w, const PyMethodDef *definition, PyObject *called)
         calls_open(w, definition, id, 0, known->starts_thread);
 }
 
-void calls_close(watch *w, const void *what)
+int calls_close(watch *w, const void *what)
 {
     size_t n = w->n_calls;
     while (n && w->calls[n - 1].what != what)
         n--;
     while (n && w->n_calls >= n)
         close_top(w);
+    return n != 0;
 }
 
 void calls_open_frame(watch *w, PyFrameObject *frame, int is_resume)
@@ -75,6 +76,12 @@ void calls_open_frame(watch *w, PyFrameObject *frame, int is_resume)
     if (PyFrame_GetLasti(frame) > info->first_resume * 2)
         is_resume = 1;
     calls_open(w, FRAME_OF_CALL(frame, code), info->id, is_resume, 0);
+}
+
+int calls_is_generator(PyFrameObject *frame)
+{
+    return (frame_code(frame)->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) !=
+           0;
 }
 
 /* Frames that were open before: they continue, which is no call. @param frame  the innermost, or NULL */
@@ -91,11 +98,18 @@ static void open_frames_from(watch *w, PyFrameObject *frame)
 void calls_begin(watch *w, PyFrameObject *frame, int is_call)
 {
     w->is_begun = 1;
-    if (!recorder.has_open_frames)
-        return;
     PyFrameObject *from = is_call ? PyFrame_GetBack(frame) : (PyFrameObject *)Py_NewRef(frame);
-    open_frames_from(w, from);
-    Py_XDECREF(from);
+    if (recorder.has_open_frames) {
+        open_frames_from(w, from);
+        Py_XDECREF(from);
+        return;
+    }
+    while (from) {
+        PyFrameObject *back = PyFrame_GetBack(from);
+        w->n_left_out += calls_is_generator(from);
+        Py_DECREF(from);
+        from = back;
+    }
 }
 
 void calls_close_all(watch *w)
@@ -114,6 +128,7 @@ watch *calls_new_watch(uint64_t creator)
     w->calls = NULL;
     w->n_calls = w->n_room = 0;
     w->is_begun = 0;
+    w->n_left_out = 0;
     w->run = recorder.run;
     return w;
 }

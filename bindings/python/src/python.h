@@ -35,7 +35,8 @@ typedef struct {
     open_call *calls; /* [n_calls] of n_room, outermost first */
     size_t n_calls, n_room;
     unsigned run;
-    char is_begun; /* the frames that were open before are in it */
+    char is_begun;       /* the frames that were open before are in it, or left out */
+    unsigned n_left_out; /* of them generators that may still return */
 } watch;
 
 /* What is known of a code object. It lives as long as the code object. */
@@ -152,7 +153,10 @@ void calls_open(watch *w, const void *what, qprof_MethodID id, int is_resume,
 /** A C function is called. */
 void calls_open_c(watch *w, const PyMethodDef *definition, PyObject *called);
 void calls_open_frame(watch *w, PyFrameObject *frame, int is_resume);
-void calls_close(watch *w, const void *what);
+/** Whether a frame is of a generator or coroutine. */
+int calls_is_generator(PyFrameObject *frame);
+/** @return 0: it is not open */
+int calls_close(watch *w, const void *what);
 void calls_close_all(watch *w);
 /** Tell the user that another hook has replaced ours. No exception passes. */
 void say_conflict(const char *hook);
