@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_known_times.sh [BUILD]: times of programs whose shares follow from the programs in known/, also beside other
-# busy processes; a server that waits; a server of 2,000 coroutines.
+# busy processes, and how long they had a processor; a server that waits; a server of 2,000 coroutines.
 . "$(dirname "$0")/lib.sh"
 cd "$source/tests/lua/known"
 
@@ -19,6 +19,33 @@ jq -e '[.methods[] | select(.name == ("a", "b", "c"))] | (map(.self_run) | add) 
     jq -c '.methods[] | select(.name == ("a", "b", "c")) | {name, self_run, self}' "$tmp/loops.json"
     complain "parts of the loops in the run time are not 60, 30 and 10"
 }
+
+# ---- estimates: the time for which others have the only processor ----------------------------------------------
+
+# with_others MODE: the wait time of the run is its time less what its thread had the processor, ± 10 % of the run
+with_others() {
+    rm -f "$tmp/ready.qprof"
+    QPROF="-output=$tmp/ready.qprof -time=$1" taskset -c "$cpu" "$bin/qlua" ready.lua 4000 >"$tmp/ran"
+    "$bin/qprof" report --format=json "$tmp/ready.qprof" >"$tmp/ready.json"
+    jq -e --slurpfile ran "$tmp/ran" '.run | (.total - .off - $ran[0]) / .total | fabs <= 0.1' "$tmp/ready.json" >"$tmp/jq" || {
+        cat "$tmp/ran"
+        jq -c '.run | {total, off}' "$tmp/ready.json"
+        complain "$1: wait time is not the time less that on the processor"
+    }
+}
+
+if [ -r /proc/self/schedstat ] && command -v taskset >/dev/null; then
+    cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//') # the last one that it may use
+    timeout 200 taskset -c "$cpu" sh -c 'while :; do :; done' &
+    first=$!
+    timeout 200 taskset -c "$cpu" sh -c 'while :; do :; done' &
+    second=$!
+    with_others adaptive
+    with_others sampled
+    kill $first $second
+else
+    echo "the system does not say how long a thread was ready, or taskset is missing: estimates beside busy processes are left out"
+fi
 
 # ---- 2,000 coroutines: what their handler does is one branch ---------------------------------------------------
 

@@ -126,6 +126,15 @@ uint64_t qp_task_cpu(uint64_t pid, uint64_t tid)
     return read_about("schedstat", pid, tid, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
 }
 
+uint64_t qp_task_delay(uint64_t tid)
+{
+    char text[128], *end = text;
+    if (!read_about("schedstat", 0, tid, text, sizeof text))
+        return 0;
+    strtoull(text, &end, 10);
+    return strtoull(end, NULL, 10);
+}
+
 bool qp_task_own_descriptors(void)
 {
 #ifdef SYS_close_range

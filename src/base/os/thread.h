@@ -28,6 +28,10 @@ bool qp_task_is_running(uint64_t pid, uint64_t tid);
  * time is unknown. Opens a file for a moment. */
 uint64_t qp_task_cpu(uint64_t pid, uint64_t tid);
 
+/* ns for which a thread of this process was ready while others had the processors, up to when it got one last; 0: not
+ * known. Opens a file for a moment. */
+uint64_t qp_task_delay(uint64_t tid);
+
 typedef struct {
     sigset_t held, before;
     bool was_pending;

@@ -132,11 +132,11 @@ static bool stands_out(const qp_run_info *run, const qp_figures *f)
            off * rest_ran >= TIMES_THE_REST * rest_off * ran;
 }
 
-/* Exact times tell time off the processor, but not whether the thread waited or was ready while others
- * ran. What the host runs by itself waits for nothing; what has no source may be native and wait. */
+/* Time off the processor does not tell whether the thread waited or was ready while others ran. What the
+ * host runs by itself waits for nothing; what has no source may be native and wait. */
 static bool may_wait(const qp_run_info *run, const qp_model_method *k)
 {
-    return run->time_mode != QP_TIME_EXACT || k->flags & (QP_METHOD_WAITS | QP_METHOD_BLOCKS) ||
+    return k->flags & (QP_METHOD_WAITS | QP_METHOD_BLOCKS) ||
            (!*k->file && stands_out(run, &k->all));
 }
 

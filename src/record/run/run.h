@@ -268,7 +268,9 @@ typedef struct {
     uint32_t has_timer;   /* of -pc-signal */
     uint32_t values;      /* private: values that wait for the next call, trace_values.c */
     uint32_t state;       /* qp_os_thread_state */
-    bool is_waiting;      /* when a thread of the recorder looked at it last */
+    uint64_t delay_seen;  /* qp_task_delay() when a thread of the recorder asked last */
+    uint64_t
+        delay_ahead; /* ns that counted as off a processor since, and may be in the next delay */
     void *timer;
     uint64_t wall_at, cpu_at; /* ns: when both clocks were read last, by the OS thread */
     qp_trace_lane lane;       /* private */

@@ -33,18 +33,18 @@ static bool time_of(const qp_os_thread_slot *slot, const qprof_thread *th, uint6
            !qp_load(&p->suspended_at) && !qp_load(&h->stopped_since);
 }
 
-/* A wait is credited as samples are: to the path that is on top until the next event. */
+/* Time off the processors is credited as samples are: to the path that is on top until the next event. */
 static void tick(qp_os_thread_slot *slot, void *ticks)
 {
     const uint64_t *passed = ticks;
     qprof_thread *th = qp_observe(&slot->current);
-    bool waits = qp_watcher_finds_waiting(&watcher, slot, qp_clock_ns(*passed));
+    uint64_t off = qp_watcher_finds_off(&watcher, slot, *passed, qp_clock_ns(*passed));
     uint64_t at;
     if (!th || !time_of(slot, th, &at))
         return;
     qp_adaptive_tick(th, at);
-    if (waits)
-        qp_samples_note(th, 0, 0, *passed);
+    if (off)
+        qp_samples_note(th, 0, 0, off);
 }
 
 /* What a tick represents: a moment lies in a long interval the more likely the longer it is. */

@@ -77,8 +77,10 @@ bool qp_watcher_start(qp_watcher *w, void *(*run)(void *));
 void qp_watcher_began(qp_watcher *w);
 void qp_watcher_ended(qp_watcher *w);
 void qp_watcher_stop(qp_watcher *w);
-/* Does an OS thread wait, so that the time since the previous pass is that of its waiting? */
-bool qp_watcher_finds_waiting(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ns);
+/* Of the ticks since the previous pass, which took ns, those for which an OS thread was off the processors: all if it
+ * waits now, or did not run; else those for which it was ready. */
+uint64_t qp_watcher_finds_off(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ticks,
+                              uint64_t ns);
 /* Visit all OS threads that live. @param begin  called for new ones before; may be NULL */
 void qp_watcher_pass(qp_watcher *w, void (*begin)(qp_os_thread_slot *),
                      void (*visit)(qp_os_thread_slot *, void *), void *with);

@@ -122,8 +122,8 @@ static void pass_over(qp_os_thread_slot *slot, void *with)
         add_cpu(slot, since);
     else if (is_open) /* it uses elapsed time */
         since->is_quiet = false;
-    if (is_timed && qp_watcher_finds_waiting(&sampler.watcher, slot, since->ns))
-        made.off = made.ticks;
+    if (is_timed)
+        made.off = qp_watcher_finds_off(&sampler.watcher, slot, made.ticks, since->ns);
     if (!is_open)
         slot->cpu_due = slot->cpu_waiting = 0;
     else

@@ -6,6 +6,7 @@
 #include "base/os/mapping.h"
 #include "base/os/system.h"
 #include "base/os/thread.h"
+#include "base/text/wide.h"
 
 enum {
     STACK_BYTES = 64 * 1024,
@@ -75,16 +76,40 @@ void qp_watcher_pass(qp_watcher *w, void (*begin)(qp_os_thread_slot *),
     }
 }
 
-bool qp_watcher_finds_waiting(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ns)
+/* The system adds a delay when it ends: what was counted before is left out. */
+static uint64_t delay_of(qp_os_thread_slot *slot)
 {
-    if (!(qp_load(&qp_recorder_head()->flags) & QP_FLAG_WAITS))
-        return false;
-    uint64_t id = qp_load(&slot->system_id), before = qp_load(&slot->cpu_at);
-    uint64_t cpu = qp_clock_cpu_of((int)id), used = cpu - before;
+    uint64_t delay = qp_task_delay(qp_load(&slot->system_id));
+    uint64_t more = delay > slot->delay_seen ? delay - slot->delay_seen : 0;
+    more = more > slot->delay_ahead ? more - slot->delay_ahead : 0;
+    slot->delay_seen = delay;
+    slot->delay_ahead = 0;
+    return more;
+}
+
+static uint64_t off_of(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ns)
+{
+    int id = (int)qp_load(&slot->system_id);
+    uint64_t before = qp_load(&slot->cpu_at), cpu = qp_clock_cpu_of(id), used = cpu - before;
     qp_store(&slot->cpu_at, cpu);
+    if (!before && w->has_descriptors)
+        delay_of(slot);
     if (!before || used > ns - ns / 64) /* the rest may have been interrupts */
-        slot->is_waiting = false;
-    else if (used || !slot->is_waiting) /* else it still waits: the system need not be asked */
-        slot->is_waiting = w->has_descriptors ? !qp_task_is_running(0, id) : !used;
-    return slot->is_waiting;
+        return 0;
+    if (used && !w->has_descriptors)
+        return 0;
+    if (used && qp_clock_cpu_of(id) != cpu) /* it runs now */
+        return delay_of(slot);
+    if (used && qp_task_is_running(0, (uint64_t)id)) /* others have the processors */
+        ns -= used;
+    slot->delay_ahead += ns;
+    return ns;
+}
+
+uint64_t qp_watcher_finds_off(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ticks,
+                              uint64_t ns)
+{
+    bool is_asked = qp_load(&qp_recorder_head()->flags) & QP_FLAG_WAITS;
+    uint64_t off = is_asked ? off_of(w, slot, ns) : 0;
+    return off ? qp_product_share(ticks, off, 0, ns) : 0;
 }
