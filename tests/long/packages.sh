@@ -73,10 +73,12 @@ build_packages() {
             cmp "$file" "$work/builder/srv/second/${file##*/}" || fail "${file##*/}: the builds differ"
         done
         say "Built twice, in folders of other names: equal, byte by byte"
+    else
+        say "A second build, and its comparison, are left out."
     fi
     if [ -n "$keep" ]; then
         mkdir -p "$keep"
-        cp "$work"/builder/srv/first/qprof_* "$work"/builder/srv/first/*.deb "$keep"
+        cp "$work"/builder/srv/first/*.* "$keep"
     fi
 }
 
