@@ -9,6 +9,7 @@ root=$PWD
 languages=${*:-$(ls tests/bindings/long_*.sh | sed 's/.*long_\(.*\)\.sh/\1/')}
 cmake --preset release >/dev/null
 cmake --build build --target qprof_shared qprof_static qprof_tool --parallel "$(nproc)" >/dev/null
+cmake --build build --target qlua --parallel "$(nproc)" >/dev/null 2>&1 || echo "qlua cannot be built here"
 mkdir -p tests/bindings/results
 for language in $languages; do
     work=$(mktemp -d)
