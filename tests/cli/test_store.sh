@@ -226,14 +226,15 @@ printf '3:x.lua\n1 0 5\n' >luacov.stats.out
 printf 'events: Ir\nfn=main\n1 10\nfn=f\n2 5\n' >callgrind.out.1
 unknown_times_stay() {
     qprof store import old.db luacov.stats.out callgrind.out.1 >/dev/null &&
-        same "unknown 2 15 counts" "$(qprof store series --format=json old.db |
-            jq -r '.unit as $unit | .series[] | "\(.key) \(.profiles) \(.self) \($unit)"')" &&
+        same "unknown 2 null null 15 counts" "$(qprof store series --format=json old.db |
+            jq -r '.unit as $unit | .series[] | "\(.key) \(.profiles) \(.calls) \(.calls_each) \(.self) \($unit)"')" &&
+        same "old.db: 2 profiles: no mistake found" "$(qprof store check old.db)" &&
         same "null null" "$(qprof store list --format=json old.db | jq -r '.profiles | map(.calls | tostring) | join(" ")')" &&
         qprof store list old.db | grep -Eq '^ 1  unknown .* -  .*luacov' &&
         ends 0 qprof store remove --before=30d old.db &&
-        same "old.db: 0 profiles with 0 calls removed" "$(cat out)" &&
+        same "old.db: 0 profiles removed" "$(cat out)" &&
         ends 0 qprof store remove --before=30d --undated old.db &&
-        same "old.db: 2 profiles with 0 calls removed" "$(cat out)"
+        same "old.db: 2 profiles removed" "$(cat out)"
 }
 claim "what ended at an unknown time is not old; calls that were not counted are unknown" unknown_times_stay
 QPROF="-output=cpu.qprof -clock=user+kernel" ./score 'main(' 5 'f(' 3 ')' ')'

@@ -109,6 +109,14 @@ static bool write_names(qp_out *out, const char *key, const qp_choice *c, size_t
     return true;
 }
 
+static void write_known(qp_out *out, uint64_t calls)
+{
+    if (calls == UINT64_MAX)
+        qp_out_text(out, ",null");
+    else
+        QP_PAGE_NUMBERS(out, true, calls);
+}
+
 static void write_series(qp_out *out, const char *key, const qp_series *s)
 {
     qp_page_table(out, key);
@@ -116,8 +124,11 @@ static void write_series(qp_out *out, const char *key, const qp_series *s)
         const qp_series_row *row = &s->rows[i];
         qp_page_row(out, i > 0);
         qp_page_text(out, row->key);
-        QP_PAGE_NUMBERS(out, true, row->profiles, row->calls, row->self, row->calls_each,
-                        row->self_each);
+        QP_PAGE_NUMBERS(out, true, row->profiles);
+        write_known(out, row->calls);
+        QP_PAGE_NUMBERS(out, true, row->self);
+        write_known(out, row->calls_each);
+        QP_PAGE_NUMBERS(out, true, row->self_each);
         qp_page_close(out);
     }
     qp_page_close(out);
@@ -213,6 +224,9 @@ static int show_start(qp_cli *cli, qp_choice *c)
     qp_error error;
     qp_series s;
     qp_out *out = cli->screen.out;
+    bool has_calls = false;
+    for (size_t i = 0; i < c->n; i++)
+        has_calls |= c->profiles[i].has_calls;
     const bool is_sum = qp_series_make(cli, c, cli->args.store.by, &s) == QP_EXIT_CLEAN;
     if (!is_sum)
         qp_serve_message(why, sizeof why);
@@ -220,8 +234,7 @@ static int show_start(qp_cli *cli, qp_choice *c)
     bool is_good = write_all_names(cli, c, &error);
     write_text(out, "by", s.by);
     write_text(out, "unit", s.unit);
-    qp_out_format(out, ",\"profiles\":%zu,\"hasCalls\":%s", c->n,
-                  c->n && c->profiles[0].has_calls ? "true" : "false");
+    qp_out_format(out, ",\"profiles\":%zu,\"hasCalls\":%s", c->n, has_calls ? "true" : "false");
     if (is_sum)
         write_series(out, "series", &s);
     qp_free(s.rows);

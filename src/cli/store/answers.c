@@ -18,11 +18,13 @@ static const qp_field series_fields[] = {
      QP_FIELD_NAME, AT(key)},
     {"profiles", "Profiles", "that ended then, or have it", QP_FIELD_COUNT, AT(profiles),
      .least = 1},
-    {"calls", "Calls", "of all functions in all of them", QP_FIELD_COUNT, AT(calls)},
+    {"calls", "Calls", "of all functions in those that counted them; null: none did",
+     QP_FIELD_COUNT, AT(calls), .flags = QP_FIELD_NULLABLE},
     {"self", "Time", "of all functions in all of them, in `unit`", QP_FIELD_TIME, AT(self)},
-    {"calls_each", "Calls/profile", "average of a profile, rounded down", QP_FIELD_COUNT,
-     AT(calls_each)},
-    {"self_each", "Time/profile", "the same", QP_FIELD_TIME, AT(self_each)},
+    {"calls_each", "Calls/profile", "average of a profile that counted them, rounded down",
+     QP_FIELD_COUNT, AT(calls_each), .flags = QP_FIELD_NULLABLE},
+    {"self_each", "Time/profile", "average of a profile, rounded down", QP_FIELD_TIME,
+     AT(self_each)},
     {.key = NULL}};
 #undef AT
 
@@ -109,12 +111,15 @@ static void join_rows(qp_series *s)
             continue;
         }
         to->profiles++;
+        to->n_counted += s->rows[i].n_counted;
         to->calls += s->rows[i].calls;
         to->self += s->rows[i].self;
     }
     for (size_t i = 0; i < n; i++) {
-        s->rows[i].calls_each = s->rows[i].calls / s->rows[i].profiles;
-        s->rows[i].self_each = s->rows[i].self / s->rows[i].profiles;
+        qp_series_row *row = &s->rows[i];
+        row->calls_each = row->n_counted ? row->calls / row->n_counted : UINT64_MAX;
+        row->calls = row->n_counted ? row->calls : UINT64_MAX;
+        row->self_each = row->self / row->profiles;
     }
     s->n = n;
 }
@@ -152,8 +157,11 @@ int qp_series_make(const qp_cli *cli, qp_choice *c, unsigned by, qp_series *to)
     int status = to->rows ? QP_EXIT_CLEAN : qp_cli_fail_memory(cli);
     for (size_t i = 0; status == QP_EXIT_CLEAN && i < c->n; i++) {
         const qp_store_profile *p = &c->profiles[i];
-        to->rows[i] = (qp_series_row){
-            .key = key_of(by, p, &c->arena), .profiles = 1, .calls = p->calls, .self = p->self};
+        to->rows[i] = (qp_series_row){.key = key_of(by, p, &c->arena),
+                                      .profiles = 1,
+                                      .n_counted = p->has_calls,
+                                      .calls = p->calls,
+                                      .self = p->self};
         if (!to->rows[i].key)
             status = qp_cli_fail_memory(cli);
     }

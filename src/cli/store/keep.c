@@ -103,17 +103,19 @@ static void show_mistake(void *to, const char *mistake)
     qp_cli_warn(cli, "%s: %s", cli->path, mistake);
 }
 
-/* What was chosen, as "store.db: 12 profiles with 3,000 calls". */
+/* What was chosen, as "store.db: 12 profiles with 3,000 calls"; without calls where they were not counted. */
 static void print_choice(const qp_cli *cli, const qp_choice *c, const char *end)
 {
     char profiles[QP_NUMBER_BYTES], calls[QP_NUMBER_BYTES];
-    uint64_t n_calls = 0;
-    for (size_t i = 0; i < c->n; i++)
+    uint64_t n_calls = 0, n_counted = 0;
+    for (size_t i = 0; i < c->n; i++) {
         n_calls += c->profiles[i].calls;
+        n_counted += c->profiles[i].has_calls;
+    }
     qp_screen_name(&cli->screen, cli->path, 0);
-    qp_out_format(cli->screen.out, ": %s with %s%s\n",
-                  qp_unit_things(profiles, c->n, "profile"),
-                  qp_unit_things(calls, n_calls, "call"), end);
+    qp_out_format(cli->screen.out, ": %s%s%s%s\n", qp_unit_things(profiles, c->n, "profile"),
+                  n_counted ? " with " : "",
+                  n_counted ? qp_unit_things(calls, n_calls, "call") : "", end);
 }
 
 static int check(qp_cli *cli, qp_choice *c)

@@ -52,7 +52,9 @@ int qp_choice_compare(qp_cli *cli, const qp_command *how);
 
 typedef struct {
     const char *key;
-    uint64_t profiles, calls, self, calls_each, self_each;
+    uint64_t profiles, n_counted; /* in n_counted of them calls were counted */
+    uint64_t calls, calls_each;   /* of these; UINT64_MAX: there are none */
+    uint64_t self, self_each;
 } qp_series_row;
 
 typedef struct {

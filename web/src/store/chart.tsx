@@ -11,7 +11,7 @@ const nameOf = ({ service, version }: Line) => visibleText([service, version].fi
 export function Chart() {
     const { lines = [], nLines: n = 0, unit = "ns", step } = store;
     const hasTimes = lines.some(({ rows }) => rows.some(([, , , self]) => self > 0));
-    const valueOf = ([, , , , calls, self]: SeriesRow) => (hasTimes ? self : calls);
+    const valueOf = ([, , , , calls, self]: SeriesRow) => (hasTimes ? self : (calls ?? 0));
     const text = (value: number) => (hasTimes ? time({ unit }, value) : `${count(value)} calls`);
     const known = lines.map((line) => ({ line, rows: line.rows.filter(([key]) => key !== "unknown") }));
     const all = known.flatMap(({ rows }) => rows);

@@ -1,8 +1,8 @@
 // data.ts: what src/cli/serve/pages.c writes into a page of a store.
 import { block } from "../common/data";
 
-/** profiles, calls, self, and of one profile on average: calls, self; of a key */
-export type SeriesRow = [key: string, profiles: number, calls: number, self: number, callsEach: number, selfEach: number];
+/** profiles, calls, self, and of one profile on average: calls, self; of a key. Calls are null where they were not counted. */
+export type SeriesRow = [key: string, profiles: number, calls: number | null, self: number, callsEach: number | null, selfEach: number];
 
 export interface Line {
     service: string;

@@ -69,9 +69,9 @@ function seriesColumns(rows: SeriesRow[]): Column<SeriesRow>[] {
         },
         numberColumn("profiles", "Profiles", "", 90, 1, ([, profiles]) => profiles),
     ];
-    if (hasCalls) columns.push(numberColumn("calls", "Calls", "Of all functions in all of them", 130, 2, ([, , calls]) => calls));
+    if (hasCalls) columns.push(numberColumn("calls", "Calls", "Of all functions in all of them", 130, 2, ([, , calls]) => calls ?? -1, ([, , calls]) => (calls === null ? "" : count(calls))));
     columns.push(numberColumn("self", "Time", "Of all functions in all of them", 120, 3, ([, , , self]) => self, ([, , , self]) => span(self)));
-    if (hasCalls) columns.push(numberColumn("calls-each", "Calls/profile", "Of one profile on average", 120, 3, ([, , , , calls]) => calls));
+    if (hasCalls) columns.push(numberColumn("calls-each", "Calls/profile", "Of one profile on average", 120, 3, ([, , , , calls]) => calls ?? -1, ([, , , , calls]) => (calls === null ? "" : count(calls))));
     columns.push(numberColumn("self-each", "Time/profile", "Of one profile on average", 120, 0, ([, , , , , self]) => self, ([, , , , , self]) => span(self)));
     return columns;
 }
@@ -88,7 +88,7 @@ function narrowed(key: string): string {
 
 function Start({ place, go }: ViewProps) {
     const { series, lines = [], profiles = 0, all = 0, unit = "ns", by = "day" } = store;
-    const sum = (at: 2 | 3) => (series ?? []).reduce((n, row) => n + row[at], 0);
+    const sum = (at: 2 | 3) => (series ?? []).reduce((n, row) => n + (row[at] ?? 0), 0);
     const isTimed = by === "day" || by === "hour";
     return (
         <>
