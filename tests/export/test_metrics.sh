@@ -18,8 +18,8 @@ local function item() read(1) qlua.add(hits) end
 for i = 1, 20 do list() item() end
 END
 claim "without a recorder" ends 0 qlua rows.lua 10
-QPROF="-output=run.qprof" qlua rows.lua 10
-QPROF="-output=more.qprof" qlua rows.lua 12
+QPROF="-output=run.qprof -labels=version=1" qlua rows.lua 10
+QPROF="-output=more.qprof -labels=version=2" qlua rows.lua 12
 metric() { # METRIC NAME FIGURE: of a function
     qprof report --metric="$1" --format=json run.qprof |
         jq "[.methods[] | select(.name == \"$2\") | .$3] | add"
@@ -88,6 +88,9 @@ claim "two values of one format" ends 2 qprof export --to=folded --metric=rows -
 # ---- stores and cuts -------------------------------------------------------------------------------
 claim "a store takes them" ends 0 qprof store import store.db run.qprof more.qprof
 claim "and adds them up" same 22040 "$(qprof store tree --metric=rows --format=json store.db | jq '[.nodes[].self] | add')"
+claim "top as well" same 22040 "$(qprof store top --metric=rows --format=json store.db | jq '[.methods[] | select(.name == "read") | .self] | add')"
+claim "the difference of two versions" same 2000 "$(qprof store diff --metric=rows --base=1 --new=2 --format=json store.db |
+    jq '.rows[] | select(.name == "read") | .self.change')"
 mkdir cuts
 cat >long.lua <<'END'
 local qlua = require("qlua")

@@ -432,7 +432,7 @@ const qp_command qp_command_store_diff = {
                     "figure whose changes are listed, largest first"),
             QP_COUNT("limit", 'n', limit, NULL,
                      "maximum number of rows; 0: all (default 25; all as json or csv)"),
-            QP_FLAG_ENDPOINT, QP_FLAG_FILTER, QP_FLAG_UNIT,
+            QP_FLAG_METRIC, QP_FLAG_ENDPOINT, QP_FLAG_FILTER, QP_FLAG_UNIT,
             QP_WORD("format", 0, "text|json|csv|markdown", format, NULL, "form of the output"),
             QP_FLAGS_COMMON},
     .examples = "qprof store diff --base=1.1 --new=1.2 fleet.db\n"
