@@ -31,6 +31,48 @@ static void finish(const char *path)
     tally_read(path);
 }
 
+/* ---- what it does not do ------------------------------------------------------------------ */
+
+extern __typeof__(qprof_pc_totals) cprof_pc_totals;
+extern __typeof__(qprof_pc_procedure) cprof_pc_procedure;
+extern __typeof__(qprof_pc_list) cprof_pc_list;
+extern __typeof__(qprof_pc_command) cprof_pc_command;
+extern __typeof__(qprof_pc_off) cprof_pc_off;
+extern __typeof__(qprof_pc_sample) cprof_pc_sample;
+extern __typeof__(qprof_pc_pattern_compile) cprof_pc_pattern_compile;
+extern __typeof__(qprof_pc_pattern_match) cprof_pc_pattern_match;
+extern __typeof__(qprof_pc_pattern_free) cprof_pc_pattern_free;
+extern __typeof__(qprof_pc_enter_critical) cprof_pc_enter_critical;
+extern __typeof__(qprof_pc_leave_critical) cprof_pc_leave_critical;
+extern __typeof__(qprof_on_samples) cprof_on_samples;
+
+static void it_does_not_sample(void **state)
+{
+    qprof_PcTotals totals = {.occurred = 7};
+    uint64_t shallow = 7, deep = 7;
+    int column = 7, charged = 7;
+    (void)state;
+    tally_begin(output);
+    assert_int_equal(cprof_pc_totals(&totals), QPROF_E_UNSUPPORTED);
+    assert_int_equal(cprof_pc_procedure(TALLY_F, &shallow, &deep), QPROF_E_UNSUPPORTED);
+    assert_int_equal(cprof_pc_list("list.txt"), QPROF_E_UNSUPPORTED);
+    assert_int_equal(cprof_pc_command("REAL 1000;", &column), QPROF_E_UNSUPPORTED);
+    assert_int_equal(cprof_pc_off(), QPROF_E_UNSUPPORTED);
+    assert_int_equal(cprof_pc_sample(1), QPROF_E_UNSUPPORTED);
+    assert_null(cprof_pc_pattern_compile("f", &column));
+    assert_string_equal(cprof_error_text(), "libcprof does not sample");
+    assert_int_equal(cprof_pc_pattern_match(NULL, NULL, 0, &charged), QPROF_E_UNSUPPORTED);
+    cprof_pc_pattern_free(NULL);
+    cprof_pc_enter_critical();
+    cprof_pc_leave_critical();
+    cprof_on_samples(NULL);
+    assert_true(totals.occurred == 7 && shallow == 7 && deep == 7 && charged == 7);
+    assert_false(play_file_exists("list.txt"));
+    tally_call(TALLY_F, 2, 1);
+    finish("run.pcv");
+    assert_tally("f", 2, 2, 1);
+}
+
 /* ---- options ----------------------------------------------------------------------------- */
 
 static void its_files_are_called_pcv(void **state) /* qii 1 */
@@ -402,6 +444,7 @@ static void the_live_summary_needs_a_run_and_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(it_does_not_sample),
         TEST(its_files_are_called_pcv),
         TEST(its_environment_is_CPROF),
         TEST(options_of_the_other_library_are_ignored_silently),

@@ -52,7 +52,7 @@ static bool begin(host *d, const uint8_t *head)
     o.clears_on_save |= d->is_spool;
     d->vt = host_vt(0);
     d->was_stopped = !o.records;
-    host_answer_blocks = o.answer_blocks;
+    host_begin(d);
     naive_init(&d->n, &o, UINT64_C(1) << 40);
     host_clock_show(d);
     qprof_set_clock(host_clock);

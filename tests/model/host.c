@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "model/host_rules.h"
+#include "model/operations.h"
+
+enum { NESTED_MAX = 2 }; /* the recorder allows four */
 
 static uint64_t clock_ns; /* what the library reads */
 
@@ -58,12 +61,29 @@ void host_register(uint64_t id, int n_blocks, bool is_sorted, bool has_texts)
                              has_texts ? "file" : NULL, n_blocks ? table : NULL, n_blocks);
 }
 
-int host_answer_blocks; /* what the callback registers; -1: nothing */
+static host *answering;
 
+void host_begin(host *d)
+{
+    answering = d;
+}
+
+/* The event that asks has changed nothing yet, but its thread runs. */
 void host_answer(qprof_MethodID id)
 {
-    if (host_answer_blocks >= 0)
-        host_register(id, host_answer_blocks, true, true);
+    host *d = answering;
+    if (d->n.o.answer_blocks >= 0) {
+        host_register(id, d->n.o.answer_blocks, true, true);
+        if (d->is_entering)
+            naive_register(&d->n, id, d->n.o.answer_blocks, true);
+    }
+    if (!d->is_entering || d->n_nested == NESTED_MAX)
+        return;
+    d->n_nested++;
+    naive_mount(&d->n, d->vt);
+    operations_reenter(d, id);
+    d->is_entering = true;
+    d->n_nested--;
 }
 
 /* ---- threads ----------------------------------------------------------------------------- */
@@ -92,12 +112,14 @@ qprof_thread *host_handle(host *d)
 
 void host_entry(host *d, uint64_t method, uint64_t id)
 {
+    d->is_entering = true;
     if (d->is_inline)
         qprof_entry(host_handle(d), method, id);
     else if (d->n.o.is_virtual)
         qprof_record_fn_entry_vt(method, id, d->vt);
     else
         qprof_record_fn_entry(method, id);
+    d->is_entering = false;
     naive_entry(&d->n, d->vt, method, id);
     host_triggers_settle(d);
     d->result->n_events++;

@@ -33,6 +33,8 @@ typedef struct {
     uint64_t host_id; /* system mode: bound by the last create; 0: none */
     qprof_thread *handle; /* of the thread that runs; NULL: to be asked for */
     unsigned n_snapshots, n_results;
+    bool is_entering;  /* so that the callback is asked about a method that is entered */
+    unsigned n_nested; /* callbacks that run */
     bool has_triggers;
     bool is_spool; /* a save is a cut, which also clears */
     uint64_t trigger_seed;
@@ -49,8 +51,9 @@ void host_clock_land(host *d);
 
 uint64_t host_method(unsigned index);
 void host_register(uint64_t id, int n_blocks, bool is_sorted, bool has_texts);
-void host_answer(qprof_MethodID id); /* the callback */
-extern int host_answer_blocks;       /* what it registers; -1: nothing */
+/* The callback of this host: it registers the method, unless o.answer_blocks is -1, and enters and leaves others. */
+void host_answer(qprof_MethodID id);
+void host_begin(host *d);
 
 uint64_t host_vt(unsigned index);
 /* The handle of the thread that runs; asking creates the thread. */

@@ -332,6 +332,29 @@ static void ask_current(host *d, operation op)
     d->holds_time = d->n.o.is_virtual;
 }
 
+void operations_reenter(host *d, uint64_t random)
+{
+    static void (*const kinds[])(host *, operation) = {
+        enter,        enter, enter,       exit_to_caller, exit_to_caller,     exit_deeper,
+        exit_unknown, count, count_block, mark_block,     enter_with_id_zero, register_one};
+    const uint64_t vt = d->vt;
+    qprof_thread *handle = d->handle;
+    random = (random ^ d->n.now) * UINT64_C(0x9E3779B97F4A7C15);
+    if (random >> 62 == 0)
+        switch_thread(d, (operation){.a = (uint8_t)(random >> 50)});
+    for (uint64_t n = random >> 60 & 3; n > 0; n--) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        const operation op = {0, (uint8_t)(random >> 56), (uint8_t)(random >> 48),
+                              (uint8_t)(random >> 40)};
+        host_clock_pass(d, op.c % 4);
+        kinds[(random >> 32) % (sizeof kinds / sizeof *kinds)](d, op);
+    }
+    if (d->vt != vt) {
+        d->vt = vt;
+        d->handle = handle;
+    }
+}
+
 const operation_kind operations[] = {
     {104, enter, "enter", true},
     {72, exit_to_caller, "exit to the caller", true},

@@ -15,6 +15,9 @@ typedef struct {
     bool is_event; /* of the running thread: time may pass before it */
 } operation_kind;
 
+/* What the callback does besides answering: a few events, some of them of another virtual thread. */
+void operations_reenter(host *d, uint64_t random);
+
 extern const operation_kind operations[]; /* weights add up to 256 */
 
 #endif

@@ -333,6 +333,18 @@ static void threads_without_rows(void)
     qprof_shutdown();
 }
 
+/* The inner one has the outer one's path where there is no room for its own. */
+static void requests_in_requests(void)
+{
+    begin("-time=exact -slowest=2/1s", false);
+    qprof_record_fn_entry(1, 10);
+    qprof_request_begin("GET", NULL, NULL);
+    qprof_request_begin("GET", NULL, NULL);
+    qprof_record_fn_entry(2, 11);
+    qprof_record_fn_exit(0);
+    qprof_shutdown();
+}
+
 static void coroutines(const char *options)
 {
     static qprof_vm vm;
@@ -524,13 +536,14 @@ static const struct {
     const char *name;
     void (*run)(void);
 } scenarios[] = {
-    {"exact", exact_frames},        {"adaptive", adaptive_frames},
-    {"sampled", sampled_frames},    {"user", user_time},
-    {"checked", checked_frames},    {"rows", threads_without_rows},
-    {"coroutines", own_coroutines}, {"shared", shared_coroutines},
-    {"stream", trace_to_a_file},    {"memory", trace_in_memory},
-    {"fields", trace_of_fields},    {"samples", samples_alone},
-    {"triggers", triggers},         {"runs", two_runs},
+    {"exact", exact_frames},          {"adaptive", adaptive_frames},
+    {"sampled", sampled_frames},      {"user", user_time},
+    {"checked", checked_frames},      {"rows", threads_without_rows},
+    {"coroutines", own_coroutines},   {"shared", shared_coroutines},
+    {"stream", trace_to_a_file},      {"memory", trace_in_memory},
+    {"fields", trace_of_fields},      {"samples", samples_alone},
+    {"triggers", triggers},           {"runs", two_runs},
+    {"nested", requests_in_requests},
 };
 
 /* ---- the claims ------------------------------------------------------------------------------ */

@@ -109,9 +109,12 @@ static qp_cell endpoint_of(const char *given)
 
 /* ---- begin ------------------------------------------------------------------------------- */
 
-/* The path of the top frame if it is a call of the endpoint, and its own. @return 0: it is not */
+/* The path of the top frame if it is a call of the endpoint, and its own: without room for one a frame has its
+ * caller's, which may be an open request of the same endpoint. @return 0: it is not */
 static qp_cell path_of(qprof_thread *th, qprof_frame *top, qp_cell endpoint)
 {
+    if (top->flags & (QPROF_FRAME_OVERFLOWED | QPROF_FRAME_FOLDED))
+        return 0;
     qp_cell path = top->node ? qp_frame_path(top) : qp_samples_path(th, top);
     return qp_node_at(th, path)->method == endpoint ? path : 0;
 }

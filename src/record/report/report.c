@@ -456,7 +456,7 @@ void qp_summary_print(const char *file)
     if (file[0])
         dprintf(fd, "qprof: %s\n", file);
     else
-        dprintf(fd, "qprof: nothing was recorded, no file was written\n");
+        dprintf(fd, "qprof: no file was written\n");
     uint64_t n_methods = qp_recorder_head()->n_methods;
     size_t n_bytes = (n_methods + 1) * sizeof(method_sum);
     method_sum *sums = file[0] ? qp_pages_take(n_bytes) : NULL;
