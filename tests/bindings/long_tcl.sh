@@ -49,6 +49,36 @@ cmp stopped.out recording.out
 for file in profiles/*.qprof; do "$QPROF_BIN/qprof" check "$file" >/dev/null; done
 echo "its test suite: $(grep Total recording.out | cut -f 2-9 | tr '\t' ' '), $(find profiles -name '*.qprof' | wc -l) profiles"
 
+# Calls of files of the test suite that have no interpreter of their own, in which Tcl's trace is not set, and that rename no
+# commands: it names them otherwise. They run alone, in an empty folder, whose files they count.
+plain=$work/plain/unix/tclsh recording=$work/built/bin/tclsh.real
+run_suite() { # NAME PROGRAM
+    for way in plain recording; do
+        rm -rf alone
+        mkdir alone
+        (cd alone && case $way in
+            plain) TCL_COUNTS=$work/$1.counts TCL_COUNT_LIBRARY=$work/libtclcount.so $plain "$tests/tcl_wrap.tcl" "$2" ;;
+            recording) QPROF="-output=$work/$1.qprof" $recording "$tests/tcl_wrap.tcl" "$2" ;;
+            esac) >$way.out 2>&1 </dev/null
+    done
+    cmp plain.out recording.out
+    "$QPROF_BIN/qprof" report --format=json --limit=0 "$1.qprof" >"$1.json"
+}
+run_suite empty-suite "$work/empty.tcl"
+for name in append apply assocd binary case compExpr compExpr-old concat dict dstring eval expr-old for foreach format get if if-old incr \
+    incr-old indexObj join lindex linsert list listObj llength lrange lrepeat lreplace lsearch lset mathop obj parseExpr parseOld \
+    rename result scan set set-old split string stringComp stringObj unknown utf var while; do
+    run_suite "suite-$name" "$work/plain/tests/$name.test"
+    python3 "$tests/tcl_compare.py" "suite-$name.counts" empty-suite.counts "suite-$name.json" empty-suite.json >suite.log || {
+        echo "$name:"
+        cat suite.log
+        exit 1
+    }
+    cat suite.log >>suite.all
+    rm "suite-$name".*
+done
+awk '{ calls += $3 } END { print "calls of its test suite: " NR " files, " calls " calls, 0 differ" }' suite.all
+
 mkdir guide
 (cd guide && export QPROF_SOURCE && PATH=$work/built/bin:$PATH follow_guide tcl.md)
 echo "the guide: ok"
