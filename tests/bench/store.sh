@@ -1,55 +1,55 @@
 #!/bin/sh
-# store.sh BUILD [PROFILES [FILES]]: what a store of real profiles takes, on disk and in time. luacheck checks one of FILES of its
-# own after the other, with labels of versions and hosts; a row is a call path of a profile. Times are medians of
-# 5 runs, of the processor, for the whole command; docs/store.md shows the result.
+# store.sh BUILD [PROFILES [FILES]]: what stores of real profiles take, on disk and in time: in a file, on one server of ClickHouse and on
+# two (left out where tests/clickhouse.sh cannot unpack it). luacheck checks one of FILES of its own sources after another, as a
+# request, with labels of versions and hosts; a row is a call path of a profile. With RECORDINGS=FOLDER the profiles are kept there, and
+# taken from there the next time. store.py says what is measured; docs/store.md shows the result.
 set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:?the build folder}" && pwd)
 n=${2:-320}
 n_sources=${3:-1000}
 PATH=$build/bin:$PATH
+unset http_proxy HTTP_PROXY all_proxy ALL_PROXY QPROF
 [ -f /usr/share/lua/5.1/luacheck/main.lua ] || { echo "luacheck is not installed (lua-check)"; exit 77; }
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+end_all() {
+    for pid in $(cat "$work"/server?/pid 2>/dev/null); do kill -9 "$pid" 2>/dev/null || :; done
+    rm -rf "$work"
+}
+trap end_all EXIT
+recordings=${RECORDINGS:-$work/recordings}
+mkdir -p "$recordings"
+cd "$recordings"
 export LUA_PATH='/usr/share/lua/5.4/?.lua;/usr/share/lua/5.4/?/init.lua;/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua'
 find /usr/share/lua/5.1/luacheck /usr/share/lua/5.1/pl -name '*.lua' 2>/dev/null | sort |
-    awk 'NR % 5 == 1 || '"$n_sources"' > 90' | head -n "$n_sources" >sources
+    awk 'NR % 5 == 1 || '"$n_sources"' > 90' | head -n "$n_sources" >"$work/sources"
+cat >"$work/check.lua" <<'END'
+local qlua = require("qlua")
+local file = table.remove(arg, 1)
+arg = { [0] = "luacheck", "--no-color", "--no-cache", file }
+os.exit = error
+qlua.request("check " .. file:match("([^/]+)/[^/]*$"), nil, pcall, dofile, "/usr/bin/luacheck")
+END
 
 # A line of numbers from 1 to n, each with a source file, a version and a host.
 i=0
-while [ $i -lt "$n" ]; do
+while [ $i -lt "$n" ] && [ ! -e done ]; do
     i=$((i + 1))
-    source=$(sed -n "$((i * 7 % $(wc -l <sources) + 1))p" sources)
+    source=$(sed -n "$((i * 7 % $(wc -l <"$work/sources") + 1))p" "$work/sources")
     QPROF="-output=p$i.qprof -labels=service=lint,version=1.$((i % 4)),host=h$((i % 16)) -quiet" \
-        qlua /usr/bin/luacheck --no-color --no-cache "$source" >/dev/null 2>&1 || :
+        qlua "$work/check.lua" "$source" >/dev/null 2>&1 || :
 done
+: >done
 
-# seconds COMMAND...: the median of 5, of the processor
-seconds() {
-    python3 - "$@" <<'END'
-import resource, statistics, subprocess, sys
-def used():
-    use = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return use.ru_utime + use.ru_stime
-def once():
-    begin = used()
-    subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
-    return used() - begin
-print("%.3f" % statistics.median(once() for i in range(5)))
-END
-}
-
-import=$(seconds sh -c 'rm -f s.db; qprof store import s.db p*.qprof')
-qprof store list --format=json s.db | jq -r --arg s "$import" --arg file "$(stat -c %s s.db)" '
-    ([.profiles[].paths] | add) as $rows | ([.profiles[].bytes] | add) as $segments |
-    "profiles           \(.profiles | length)",
-    "rows               \($rows)",
-    "bytes a row        \($segments / $rows * 100 | round / 100) of profiles, " +
-        "\(($file | tonumber) / $rows * 100 | round / 100) of the whole file",
-    "import, rows/s     \($rows / ($s | tonumber) | round)"'
-echo "list, s            $(seconds qprof store list s.db)"
-echo "series, s          $(seconds qprof store series s.db)"
-echo "top, s             $(seconds qprof store top s.db)"
-echo "top of a host, s   $(seconds qprof store top --label=host=h3 s.db)"
-echo "tree, s            $(seconds qprof store tree s.db)"
-echo "merge of files, s  $(seconds qprof merge --force -o m.qprof p*.qprof)"
+# start N PORT
+start() { sh "$root/tests/clickhouse.sh" start "$root/build/clickhouse" "$work/server$1" "$2"; }
+set -- "$work/s.db"
+if sh "$root/tests/clickhouse.sh" unpack "$root/build/clickhouse"; then
+    # shellcheck disable=SC2046  # three numbers
+    set -- $(sh "$root/tests/clickhouse.sh" ports 3)
+    start 1 "$1" && start 2 "$2" && start 3 "$3"
+    pid() { cat "$work/server$1/pid"; }
+    set -- "$work/s.db" "clickhouse:http://127.0.0.1:$1/bench=$(pid 1)" \
+        "clickhouse:http://127.0.0.1:$2/bench,http://127.0.0.1:$3/bench=$(pid 2),$(pid 3)"
+fi
+python3 "$root/tests/bench/store.py" "$@"

@@ -267,6 +267,7 @@ for name in Content-Length Content-Encoding host; do
 done
 : >open && chmod 644 open
 claim "a file of headers that others can read" says '--header-file=open: other users can read it' push --header-file=open --to=otlp:http://127.0.0.1:1
+claim "of two targets one would get nothing" says '--to is given twice$' push --to=sqlite:x.db --to=otlp:http://127.0.0.1:1
 claim "no target" says 'missing --to=TARGET: sqlite:FILE, clickhouse:.*, pyroscope:.* or otlp:' push
 for every in 1e3 0x10 100ms 0 -1s; do
     claim "--every=$every" says "every=$every: expected a time of 1s or more" push --every=$every --to=otlp:http://127.0.0.1:1
@@ -335,16 +336,19 @@ to_store() {
     same 0 $? && same "" "$(cat err)" && same 5 "$(qprof store list --format=json agent.db | jq '[.profiles[].calls] | add')"
 }
 claim "the same for a store" to_store
+# ends_while_it_waits STATUS SECONDS WHEN: a server asks for that time; the signal comes when WHEN is so
 ends_while_it_waits() {
-    serve '503 30' && cp a.qprof spool/ || return 1
+    serve "503 $2" && cp a.qprof spool/ || return 1
     qprof push --spool=spool --every=1h --to="pyroscope:$url" >out 2>err &
     pid=$!
-    while [ ! -f got/1.body ]; do sleep 0.02; done
+    until $3; do kill -0 $pid && sleep 0.02 || return 1; done
     kill -TERM $pid
     wait $pid
-    same 1 $? && same a.qprof "$(ls spool)" && same 1 "$(requests)"
+    expr $? : "$1\$" && same a.qprof "$(ls spool)" && same 1 "$(requests)"
 }
-claim "it does not wait for a server then" ends_while_it_waits
+claim "it does not wait for a server then" ends_while_it_waits 1 3600 'grep -q stays err'
+# 0 if the signal comes before the answer
+claim "... nor in the middle of tries" ends_while_it_waits '[01]' 30 'test -f got/1.body'
 # interrupted SIGNAL: while a request has no answer; it would be waited for an hour
 interrupted() {
     serve hang && cp a.qprof b.qprof spool/ || return 1

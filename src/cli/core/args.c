@@ -122,13 +122,16 @@ static bool add_to_list(const qp_flag *flag, char *text, qp_args *args)
     return true;
 }
 
-/* Of two limits one would be dropped, and what is above it would pass. */
-static bool is_second_limit(const qp_flag *flag, const qp_args *args)
+/* Of two limits one would be dropped, and what is above it would pass; of two targets one would get nothing. */
+static bool is_second(const qp_flag *flag, const qp_args *args)
 {
     static const char limits[] = "fail-";
+    const void *place = (const char *)args + flag->at;
+    if (flag->kind == QP_FLAG_TEXT)
+        return strcmp(flag->value, "TARGET") == 0 && *(const char *const *)place;
     bool is_number = flag->kind == QP_FLAG_REAL || flag->kind == QP_FLAG_PERCENT;
     return is_number && strncmp(flag->name, limits, sizeof limits - 1) == 0 &&
-           *(const double *)(const void *)((const char *)args + flag->at) >= 0;
+           *(const double *)place >= 0;
 }
 
 /* Store the value of a flag. @return false: not valid for the flag */
@@ -228,7 +231,7 @@ static int parse_flag(const qp_command *command, int n_left, char **argv, qp_arg
         return 0;
     }
     value = taken == 2 ? argv[1] : value;
-    if (is_second_limit(flag, args)) {
+    if (is_second(flag, args)) {
         qp_error_fail(error, "--%s is given twice", flag->name);
         return 0;
     }
