@@ -117,8 +117,11 @@ static qprof_frame *host_top(qprof_thread *th, qprof_frame *top, const detail *d
                              uint64_t *kept)
 {
     *kept = top->node;
-    return d->kind == UNITS || !qp_load(&qp_recorder.n_endpoints) ? top
-                                                                  : qp_request_below(th, top);
+    if (d->kind == UNITS || !qp_method_is_endpoint(qp_request_method(th, top)))
+        return top;
+    if (d->kind == BLOCK_MARK) /* the time so far is the request's */
+        qp_clock(th, top, qp_clock_now(th));
+    return qp_request_below(th, top);
 }
 
 static void record_detail(qprof_thread *th, detail d)

@@ -11,6 +11,7 @@
 #include "base/containers/alloc.h"
 #include "model/figures/figures.h"
 #include "model/model.h"
+#include "model/naive_tree.h"
 #include "qprof.h"
 
 static bool differ(comparison *c, const char *format, ...)
@@ -220,8 +221,49 @@ static bool compare_checks(comparison *c, const qp_model *m)
     return passed;
 }
 
+/* ---- threads that share rows ------------------------------------------------------------------ */
+
+static bool compare_sum(comparison *c, naive_node *sum)
+{
+    for (naive_node *node = sum; node; node = naive_tree_next(node)) {
+        c->n_nodes++;
+        if (!node->parent)
+            continue;
+        if (!same(c, node, 0, "hits", node->recorded.n_hits, node->n_hits) ||
+            !same(c, node, 0, "skips", node->recorded.n_skips, node->n_skips) ||
+            !same(c, node, 0, "counts", node->recorded.counts, node->counts) ||
+            (c->depth == COMPARE_TIMES &&
+             !same(c, node, 0, "self", node->recorded.self, node->self)))
+            return false;
+    }
+    return true;
+}
+
+/* A thread that waits may leave its row to another: the sums of all threads are compared, by path. */
+static bool compare_sums(comparison *c, const naive *n, const qp_model *m)
+{
+    naive_node *sum = naive_tree_root(), **twins = calloc(m->n_nodes, sizeof *twins);
+    for (size_t i = 0; i < n->n_threads; i++)
+        naive_tree_add(sum, n->threads[i].root);
+    for (uint32_t i = 1; twins && i < m->n_nodes; i++) {
+        const qp_model_node *node = &m->nodes[i];
+        naive_node *above = node->depth > 1 ? twins[node->parent] : NULL;
+        twins[i] = above ? naive_tree_child(above, m->methods[node->method].id) : sum;
+        twins[i]->recorded.n_hits += node->f.hits;
+        twins[i]->recorded.n_skips += node->f.skips;
+        twins[i]->recorded.self += node->f.self;
+        twins[i]->recorded.counts += node->f.counts;
+    }
+    bool is_same = twins && compare_sum(c, sum);
+    naive_tree_free(sum);
+    free(twins);
+    return is_same && compare_checks(c, m);
+}
+
 static bool compare_model(comparison *c, naive *n, const qp_model *m)
 {
+    if (c->shares_rows)
+        return compare_sums(c, n, m);
     if (m->n_threads - 1 != n->n_threads)
         return differ(c, "%u threads, expected %zu", m->n_threads - 1, n->n_threads);
     for (uint32_t i = 1; i < m->n_threads; i++)

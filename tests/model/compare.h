@@ -13,7 +13,8 @@ typedef enum {
 typedef struct {
     compare_depth depth;
     bool has_min_max;
-    bool has_exits; /* the exits of the identity are known: no entry was skipped */
+    bool shares_rows; /* threads share rows: figures are those of all threads together */
+    bool has_exits;   /* the exits of the identity are known: no entry was skipped */
     uint64_t n_nodes;
     char *difference; /* [n_text] */
     size_t n_text;

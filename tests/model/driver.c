@@ -33,7 +33,7 @@ static void run_operation(host *d, operation op)
 static bool begin(host *d, const uint8_t *head)
 {
     static const char *const modes[] = {"exact", "adaptive", "none", "exact -clock=counts"};
-    char options[256];
+    char options[256], rows[32] = "";
     naive_options o = {.is_virtual = head[0] & 1,
                        .ignores_unknown_exits = (head[0] & 6) == 6,
                        .records = (head[0] & 56) != 56,
@@ -49,6 +49,10 @@ static bool begin(host *d, const uint8_t *head)
     d->ids = head[3] % N_ID_POLICIES;
     d->is_inline = head[4] & 1;
     d->is_spool = (head[4] & 6) == 6;
+    /* a thread with a handle keeps its row; a status, which triggers need, is kept with a row */
+    d->shares_rows = o.is_virtual && !d->is_inline && (head[4] & 8) && !(head[5] & 1);
+    if (d->shares_rows)
+        snprintf(rows, sizeof rows, "-thread-rows=%d", 1 + (head[4] >> 4) % 4);
     o.clears_on_save |= d->is_spool;
     d->vt = host_vt(0);
     d->was_stopped = !o.records;
@@ -58,10 +62,10 @@ static bool begin(host *d, const uint8_t *head)
     qprof_set_clock(host_clock);
     snprintf(options, sizeof options,
              "-output=run%%n.qprof -time=%s -unknown-exit=%s -record-data=%s"
-             " -clear-on-save=%s -program-name=run %s",
+             " -clear-on-save=%s -program-name=run %s %s",
              modes[d->mode], o.ignores_unknown_exits ? "ignore" : "unroll",
              o.records ? "yes" : "no", o.clears_on_save ? "yes" : "no",
-             d->is_spool ? "-spool=. -spool-every=0" : "");
+             d->is_spool ? "-spool=. -spool-every=0" : "", rows);
     qprof_InitInfo info = {0, options, head[2] & 2 ? NULL : host_answer, o.is_virtual};
     if (head[2] & 2)
         d->n.o.answer_blocks = -1;

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/containers/dict.h"
 #include "model/host_rules.h"
 #include "model/operations.h"
+#include "qprof/requests.h"
 
 enum { NESTED_MAX = 2 }; /* the recorder allows four */
 
@@ -138,6 +140,32 @@ void host_exit(host *d, uint64_t id)
     d->result->n_events++;
 }
 
+void host_request_begin(host *d, unsigned index)
+{
+    static const char *const names[] = {"GET /a", "GET /b", "POST /a"};
+    const char *name = names[index % 3];
+    uint64_t hash = qp_hash_bytes(QP_HASH_START, name, strlen(name));
+    if (d->n.o.is_virtual)
+        qprof_request_begin_vt(name, NULL, NULL, d->vt);
+    else
+        qprof_request_begin(name, NULL, NULL);
+    naive_request_begin(&d->n, d->vt,
+                        UINT64_C(1) << 63 | ((hash ^ hash >> 32) & UINT64_MAX >> 2));
+    host_triggers_settle(d);
+    d->result->n_events++;
+}
+
+void host_request_end(host *d, bool has_failed)
+{
+    if (d->n.o.is_virtual)
+        qprof_request_end_vt(has_failed, d->vt);
+    else
+        qprof_request_end(has_failed);
+    naive_request_end(&d->n, d->vt);
+    host_triggers_settle(d);
+    d->result->n_events++;
+}
+
 size_t host_depth(const host *d)
 {
     const naive_thread *th = naive_live(&d->n, d->vt);
@@ -150,10 +178,13 @@ comparison host_comparison(host *d)
 {
     bool is_complete = !d->was_stopped;
     compare_depth depth_of = d->mode == RUN_NONE ? COMPARE_CALLS : COMPARE_TIMES;
-    if (d->mode == RUN_ADAPTIVE)
+    if (d->mode == RUN_ADAPTIVE && d->shares_rows)
+        depth_of = COMPARE_CALLS;
+    else if (d->mode == RUN_ADAPTIVE)
         depth_of = is_complete && !d->was_cleared ? COMPARE_FIRST : COMPARE_CALLS;
     return (comparison){depth_of,
                         (d->mode == RUN_EXACT || d->mode == RUN_COUNTS) && !d->is_spool,
+                        d->shares_rows,
                         is_complete,
                         0,
                         d->result->difference,

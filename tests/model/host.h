@@ -32,11 +32,12 @@ typedef struct {
     uint64_t vt;      /* the virtual thread that runs */
     uint64_t host_id; /* system mode: bound by the last create; 0: none */
     qprof_thread *handle; /* of the thread that runs; NULL: to be asked for */
-    unsigned n_snapshots, n_results;
+    unsigned n_snapshots, n_results, n_forks;
     bool is_entering;  /* so that the callback is asked about a method that is entered */
     unsigned n_nested; /* callbacks that run */
     bool has_triggers;
-    bool is_spool; /* a save is a cut, which also clears */
+    bool shares_rows; /* more threads than rows */
+    bool is_spool;    /* a save is a cut, which also clears */
     uint64_t trigger_seed;
     void *triggers[NAIVE_TRIGGERS]; /* the recorder's objects, as in n.rules */
 } host;
@@ -61,6 +62,8 @@ qprof_thread *host_handle(host *d);
 size_t host_depth(const host *d);
 void host_entry(host *d, uint64_t method, uint64_t id);
 void host_exit(host *d, uint64_t id);
+void host_request_begin(host *d, unsigned index);
+void host_request_end(host *d, bool has_failed);
 
 comparison host_comparison(host *d);
 /* Compare a file with the naive profiler, then remove it. */

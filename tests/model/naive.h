@@ -45,6 +45,9 @@ typedef struct naive_node {
     uint64_t n_hits, n_skips, self, min, max, counts; /* min > max: no complete call */
     uint64_t total;                                   /* set by naive_derive() */
     bool is_open;                                     /* the same */
+    struct {
+        uint64_t n_hits, n_skips, self, counts;
+    } recorded; /* of a sum of threads: what a profile has */
     struct naive_node *parent, *children, *next;
 } naive_node;
 
@@ -85,6 +88,7 @@ typedef struct {
     uint64_t id;
     bool is_registered;
     int n_blocks;
+    bool is_endpoint;
 } naive_method;
 
 enum {
@@ -136,6 +140,10 @@ void naive_destroy(naive *n, uint64_t key);
 void naive_mount(naive *n, uint64_t vt); /* creates it if need be */
 void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id);
 void naive_exit(naive *n, uint64_t vt, uint64_t id);
+/* A request is a call of its endpoint, with the stack id of the frame that it begins in; its end ends all above. */
+void naive_request_begin(naive *n, uint64_t vt, uint64_t endpoint);
+void naive_request_end(naive *n, uint64_t vt);
+bool naive_has_request_on_top(naive *n, uint64_t vt);
 void naive_counts(naive *n, uint64_t vt, uint64_t count);
 void naive_bb_counts(naive *n, uint64_t vt, int block, uint64_t count);
 void naive_bb_time(naive *n, uint64_t vt, int block);

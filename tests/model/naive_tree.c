@@ -29,8 +29,7 @@ naive_node *naive_tree_child(naive_node *parent, uint64_t method)
     return *link;
 }
 
-/* The node after this one in a walk of the tree, parents first; NULL: that was the last. */
-static naive_node *next_node(naive_node *node)
+naive_node *naive_tree_next(naive_node *node)
 {
     if (node->children)
         return node->children;
@@ -57,16 +56,40 @@ void naive_tree_free(naive_node *node)
 
 void naive_tree_clear(naive_node *root)
 {
-    for (naive_node *node = root; node; node = next_node(node)) {
+    for (naive_node *node = root; node; node = naive_tree_next(node)) {
         node->n_hits = node->n_skips = node->self = node->max = node->counts = 0;
         node->min = UINT64_MAX;
+    }
+}
+
+void naive_tree_add(naive_node *sum, const naive_node *root)
+{
+    const naive_node *from = root;
+    for (naive_node *to = sum;;) {
+        to->n_hits += from->n_hits;
+        to->n_skips += from->n_skips;
+        to->self += from->self;
+        to->counts += from->counts;
+        if (from->children) {
+            from = from->children;
+            to = naive_tree_child(to, from->method);
+            continue;
+        }
+        while (from != root && !from->next) {
+            from = from->parent;
+            to = to->parent;
+        }
+        if (from == root)
+            return;
+        from = from->next;
+        to = naive_tree_child(to->parent, from->method);
     }
 }
 
 void naive_tree_derive(naive_node *root)
 {
     naive_node *last = root;
-    for (naive_node *node = root; node; node = next_node(node)) {
+    for (naive_node *node = root; node; node = naive_tree_next(node)) {
         node->total = node->self;
         node->is_open = false;
         last = node;

@@ -74,6 +74,27 @@ static void a_thread_with_a_handle_keeps_its_row(void **state)
     assert_path(p, "f>f", 1, 0);
 }
 
+/* The next thread on a row has done nothing yet when the calls of the one before are cleared. */
+static void a_clear_forgets_what_was_done_on_a_row_before(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-time=exact -thread-rows=3");
+    play(p, "@a f( 1 ) @b g( 2 @c h( 3 @d f( 4");
+    qprof_thread_create_vt(1, play_vt(p, "a"));
+    qprof_clear_data();
+    play(p, "i( )");
+    play_end(p);
+    assert_int_equal(p->m->run.calls, 1);
+    play_begin_vt(p, "-time=exact -thread-rows=1");
+    play(p, "@a f( 1 )");
+    qprof_thread_destroy_vt(play_vt(p, "a"));
+    qprof_thread_create_vt(1, play_vt(p, "b"));
+    qprof_clear_data();
+    qprof_record_fn_entry_vt(play_method(p, "h"), 1, play_vt(p, "c"));
+    play_end(p);
+    assert_int_equal(p->m->run.calls, 1);
+}
+
 /* ---- random programs --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -192,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLAY_TEST(calls_and_times_are_those_of_threads_with_rows),
         PLAY_TEST(one_exit_ends_calls_that_were_open_before_the_thread_was_parked),
+        PLAY_TEST(a_clear_forgets_what_was_done_on_a_row_before),
         PLAY_TEST(a_parked_thread_is_known),
         PLAY_TEST(a_thread_with_a_handle_keeps_its_row),
         PLAY_TEST(random_threads_lose_nothing),

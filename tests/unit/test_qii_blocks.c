@@ -183,9 +183,28 @@ static void a_signal_handler_that_counts_loses_nothing_at_any_instruction(void *
 }
 #endif
 
+/* The time of a request is the endpoint's until it ends, whatever is marked meanwhile. */
+static void a_mark_leaves_a_request_its_time(void **state)
+{
+    static const qprof_LineInfo lines[] = {{0, 1}, {4, 2}};
+    play_ctx *p = play_start(state, "-time=exact");
+    play_register(p, "main", 0, lines, 2);
+    play(p, "main( :0 3");
+    qprof_request_begin("a", NULL, NULL);
+    play(p, "5 :1 7");
+    qprof_request_end(0);
+    play(p, "2 )");
+    play_end(p);
+    assert_path(p, "main", 1, 3 + 2);
+    assert_path(p, "main>a", 1, 5 + 7);
+    assert_block(p, "main", 0, 0, 3, 3 + 5);
+    assert_block(p, "main", 1, 0, 2, 7 + 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PLAY_TEST(a_mark_leaves_a_request_its_time),
         PLAY_TEST(a_block_count_is_exact_whatever_else_happens),
         PLAY_TEST(a_count_beyond_64_bits_stays_at_the_largest),
 #ifdef __x86_64__

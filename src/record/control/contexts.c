@@ -261,8 +261,8 @@ void qp_contexts_clear(void)
     uint64_t calls;
     for (uint32_t i = 0; (r = qp_walk_records(&i, false)) != NULL;) {
         qp_walk_nodes(r, add_calls, &list);
-        if (qp_load(&r->top))
-            continue; /* it clears its own, at its next event */
+        if (qp_load(&r->top) || qp_load(&r->root))
+            continue; /* it, or what begins on its row, clears its own at its next event */
         qp_walk_counter_blocks(r, set_base, NULL);
         qp_publish(&r->clear_count, qp_recorder_head()->clear_count);
     }
