@@ -65,6 +65,7 @@ typedef struct qp_cluster_kept {
 typedef struct {
     int64_t number;
     uint64_t key, came; /* of its profile */
+    size_t at;          /* which of the profile */
     unsigned shard;
 } qp_kept_place;
 
@@ -85,7 +86,7 @@ struct qp_cluster {
     qp_arena arena;
     qp_buf methods, paths; /* qp_cluster_place, by hash; of the names of the store */
     bool has_names;
-    qp_buf kept; /* qp_kept_place: of those that were listed */
+    qp_buf kept; /* qp_kept_place: of all profiles that are visible, by key and place */
     struct {
         qp_cluster_parts parts[QP_CLUSTER_PAGE];
         int64_t numbers[QP_CLUSTER_PAGE];

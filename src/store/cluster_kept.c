@@ -69,6 +69,7 @@ void qp_cluster_kept_put(const qp_cluster_kept *kept, qp_buf *body, uint64_t *la
 /* What a row has: [n] each, in the answer. */
 typedef struct {
     uint64_t key, came;
+    unsigned shard;
     const uint64_t *numbers;
     size_t n;
     qp_answer heads, calls; /* at their counts */
@@ -82,20 +83,22 @@ static void skip_texts(qp_answer *a, size_t n)
         qp_answer_bytes(a, &n_bytes);
 }
 
-static bool read_row(qp_answer *a, kept_row *to, qp_arena *arena)
+static bool read_row(qp_answer *a, kept_row *to, bool has_texts, qp_arena *arena)
 {
     to->key = qp_answer_number(a, sizeof to->key);
     to->came = qp_answer_number(a, sizeof to->came);
     to->numbers = qp_answer_numbers(a, arena, &to->n);
-    to->heads = *a;
-    skip_texts(a, to->n);
-    to->calls = *a;
-    skip_texts(a, to->n);
+    if (has_texts) {
+        to->heads = *a;
+        skip_texts(a, to->n);
+        to->calls = *a;
+        skip_texts(a, to->n);
+    }
     return to->numbers && !a->is_bad;
 }
 
-/* The rows of a shard that have requests. @param condition  which ones
- * @param use  is called for each @return false: see error */
+/* The rows of a shard that have requests, each once (FINAL). @param keys  "1,2,3" of their profiles; NULL: all
+ * @param use  is called for each; without keys it has numbers alone @return false: see error */
 static bool read_rows(qp_cluster *c, unsigned shard, const qp_buf *keys,
                       bool (*use)(void *to, const kept_row *row), void *to, qp_error *error)
 {
@@ -104,23 +107,113 @@ static bool read_rows(qp_cluster *c, unsigned shard, const qp_buf *keys,
     qp_arena arena;
     qp_arena_init(&arena);
     qp_body_format(&body,
-                   "SELECT profile, number, request_numbers, request_heads, request_calls FROM"
-                   " %s.qprof_profile WHERE notEmpty(request_numbers) AND profile IN (",
-                   sh->database);
-    qp_body_bytes(&body, keys->items, keys->n);
-    qp_body_format(&body, ") FORMAT RowBinary");
+                   "SELECT profile, number, request_numbers%s FROM %s.qprof_profile FINAL"
+                   " WHERE notEmpty(request_numbers)",
+                   keys ? ", request_heads, request_calls" : "", sh->database);
+    if (keys) {
+        qp_body_format(&body, " AND profile IN (");
+        qp_body_bytes(&body, keys->items, keys->n);
+        qp_body_format(&body, ")");
+    }
+    qp_body_format(&body, " FORMAT RowBinary");
     bool is_good = qp_shard_ask(sh, &body, &answer, error);
     qp_answer a = qp_answer_of(&answer);
     while (is_good && !qp_answer_is_over(&a)) {
-        kept_row row;
-        is_good =
-            (read_row(&a, &row, &arena) && use(to, &row)) || qp_shard_fail_answer(sh, error);
+        kept_row row = {.shard = shard};
+        is_good = (read_row(&a, &row, keys, &arena) && use(to, &row)) ||
+                  qp_shard_fail_answer(sh, error);
     }
     qp_arena_fini(&arena);
     qp_free(body.items);
     qp_free(answer.items);
     return is_good;
 }
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const qp_kept_place *x = a, *y = b;
+    return x->key != y->key ? QP_ORDER(x->key, y->key) : QP_ORDER(x->at, y->at);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const qp_kept_place *x = a, *y = b;
+    return x->number != y->number ? QP_ORDER(x->number, y->number)
+           : x->came != y->came   ? QP_ORDER(x->came, y->came)
+                                  : compare_places(a, b);
+}
+
+typedef struct {
+    qp_cluster *c;
+    qp_dict visible; /* key -> index in c->visible + 1 */
+} numbering;
+
+static bool note_places(void *to, const kept_row *row)
+{
+    numbering *x = to;
+    const uint32_t i = qp_dict_get(&x->visible, row->key);
+    const qp_cluster_row *known = (const qp_cluster_row *)x->c->visible.items + i - 1;
+    if (!i || known->shard != row->shard || known->came != row->came)
+        return true;
+    for (size_t at = 0; at < row->n; at++) {
+        qp_kept_place *place = qp_buf_add(&x->c->kept);
+        if (!place)
+            return false;
+        *place = (qp_kept_place){.number = (int64_t)row->numbers[at],
+                                 .key = row->key,
+                                 .came = row->came,
+                                 .at = at,
+                                 .shard = row->shard};
+    }
+    return true;
+}
+
+/* Commands that push at once may have given the same number to several requests: of these, all but the one that came first
+ * get numbers after all others. */
+static void part_numbers(qp_kept_place *places, size_t n)
+{
+    qsort(places, n, sizeof *places, compare_numbers);
+    int64_t last = places[n - 1].number, before = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_taken = places[i].number == before;
+        before = places[i].number;
+        places[i].number = is_taken ? ++last : before;
+    }
+    qsort(places, n, sizeof *places, compare_places);
+}
+
+/* Fill c->kept. @return false: see error */
+static bool number_requests(qp_cluster *c, qp_error *error)
+{
+    numbering x = {.c = c};
+    const qp_cluster_row *rows = c->visible.items;
+    bool is_good = true;
+    qp_dict_init(&x.visible);
+    for (size_t i = 0; is_good && i < c->visible.n; i++)
+        is_good = qp_dict_put(&x.visible, rows[i].key, (uint32_t)i + 1) ||
+                  qp_error_fail(error, "out of memory");
+    c->kept.n = 0;
+    for (unsigned i = 0; is_good && i < c->n_shards; i++)
+        is_good = read_rows(c, i, NULL, note_places, &x, error);
+    qp_dict_fini(&x.visible);
+    if (is_good && c->kept.n)
+        part_numbers(c->kept.items, c->kept.n);
+    return is_good;
+}
+
+/* @return NULL: it is not of a profile that is visible */
+static const qp_kept_place *place_of(const qp_cluster *c, const kept_row *row, size_t at)
+{
+    const qp_kept_place wanted = {.key = row->key, .at = at},
+                        *found = c->kept.n ? bsearch(&wanted, c->kept.items, c->kept.n,
+                                                     sizeof wanted, compare_places)
+                                           : NULL;
+    return found && found->shard == row->shard && found->came == row->came ? found : NULL;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
 
 typedef struct {
     const qp_cluster *c;
@@ -133,31 +226,27 @@ typedef struct {
 } listing;
 
 /* @return the profile of the row; NULL: it is a second row of it, which another command sent at the same time */
-static const qp_store_profile *profile_of(const listing *x, const kept_row *row,
-                                          unsigned *shard)
+static const qp_store_profile *profile_of(const listing *x, const kept_row *row)
 {
     const uint32_t i = qp_dict_get(&x->places, row->key);
-    const qp_cluster_row *known = i ? qp_cluster_row_of(x->c, x->profiles[i - 1].number) : NULL;
-    *shard = known ? known->shard : 0;
-    return known && known->key == row->key && known->came == row->came ? &x->profiles[i - 1]
-                                                                       : NULL;
+    return i && place_of(x->c, row, 0) ? &x->profiles[i - 1] : NULL;
 }
 
 static bool copy(void *to, const kept_row *row)
 {
     listing *x = to;
-    unsigned unused;
     qp_answer heads = row->heads, calls = row->calls;
-    if (!profile_of(x, row, &unused))
+    if (!profile_of(x, row))
         return true;
     qp_answer_count(&heads);
     qp_answer_count(&calls);
     for (size_t i = 0; i < row->n; i++) {
         size_t n;
         uint64_t *number = qp_buf_add(&x->kept->numbers);
-        if (!number)
+        const qp_kept_place *place = place_of(x->c, row, i);
+        if (!number || !place)
             return false;
-        *number = row->numbers[i];
+        *number = (uint64_t)place->number;
         const unsigned char *bytes = qp_answer_bytes(&heads, &n);
         qp_body_blob(&x->kept->heads, bytes, n);
         bytes = qp_answer_bytes(&calls, &n);
@@ -170,7 +259,7 @@ static bool copy(void *to, const kept_row *row)
 static bool read_profiles(qp_cluster *c, listing *x, bool (*use)(void *to, const kept_row *row),
                           qp_error *error)
 {
-    bool is_good = true;
+    bool is_good = number_requests(c, error);
     qp_dict_init(&x->places);
     for (size_t i = 0; is_good && i < x->n; i++) {
         const qp_cluster_row *row = qp_cluster_row_of(c, x->profiles[i].number);
@@ -198,21 +287,18 @@ bool qp_cluster_kept_read(qp_cluster *c, const qp_store_profile *profiles, size_
 static bool list(void *to, const kept_row *row)
 {
     listing *x = to;
-    unsigned shard;
     qp_answer heads = row->heads;
-    const qp_store_profile *profile = profile_of(x, row, &shard);
+    const qp_store_profile *profile = profile_of(x, row);
     qp_answer_count(&heads);
     for (size_t i = 0; profile && i < row->n; i++) {
         size_t n;
         const unsigned char *bytes = qp_answer_bytes(&heads, &n);
+        const qp_kept_place *place = place_of(x->c, row, i);
         qp_store_kept *request = qp_buf_add(x->requests);
-        qp_kept_place *place = qp_buf_add(&((qp_cluster *)x->c)->kept);
         if (!request || !place || !qp_kept_head_read(bytes, n, x->arena, &request->r))
             return false;
-        request->number = (int64_t)row->numbers[i];
+        request->number = place->number;
         request->profile = profile;
-        *place = (qp_kept_place){
-            .number = request->number, .key = row->key, .came = row->came, .shard = shard};
     }
     return true;
 }
@@ -228,7 +314,6 @@ bool qp_cluster_kept_requests(qp_cluster *c, const qp_store_profile *profiles, s
                               qp_buf *requests, qp_arena *arena, qp_error *error)
 {
     listing x = {.c = c, .profiles = profiles, .n = n, .requests = requests, .arena = arena};
-    c->kept.n = 0;
     if (!read_profiles(c, &x, list, error))
         return false;
     if (requests->n)
@@ -254,11 +339,8 @@ static bool find(void *to, const kept_row *row)
         qp_kept_request r;
         const unsigned char *head = qp_answer_bytes(&heads, &n_head),
                             *packed = qp_answer_bytes(&calls, &n_calls);
-        if ((int64_t)row->numbers[i] == x->place->number && !x->is_found &&
-            qp_kept_head_read(head, n_head, x->arena, &r)) {
-            qp_kept_calls_fini(x->calls);
+        if (i == x->place->at && !x->is_found && qp_kept_head_read(head, n_head, x->arena, &r))
             x->is_found = qp_kept_calls_unpack(packed, n_calls, r.n_calls, x->arena, x->calls);
-        }
     }
     return true;
 }

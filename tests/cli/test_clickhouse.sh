@@ -118,6 +118,19 @@ for options in -time=exact -time=adaptive '-time=none -collect=profile,coverage'
     claim "$options: the same bytes" compared
 done
 claim "... also of requests that were kept whole" test "$(qprof store slow --format=json "$(on b$n)" | jq '.requests | length')" -ge 2
+# Two servers that were filled apart have the same numbers, as those have that are filled by two at once.
+apart() {
+    for i in 1 2; do QPROF="-output=k$i.qprof -slowest=2/60s" ./score 'main(' '[/a' 2 'f(' 3 ')' ']' '[/b' $i 'f(' 1 ')' ']' ')' || return 1; done
+    qprof store import "clickhouse:http://127.0.0.1:$port1/apart" k1.qprof >/dev/null &&
+        qprof store import "clickhouse:http://127.0.0.1:$port2/apart" k2.qprof >/dev/null &&
+        qprof store slow --format=json "$(on apart)" >slow.json && n=$(jq '.requests | length' slow.json) && test "$n" -ge 4 &&
+        same "$n" "$(jq '[.requests[].number] | unique | length' slow.json)" || return 1
+    for number in $(jq '.requests[].number' slow.json); do
+        qprof store slow --show="$number" "$(on apart)" >"shown.$number" || return 1
+    done
+    same "$n" "$(cat shown.* | grep -c 'request ')"
+}
+claim "requests of two servers with the same numbers get numbers of their own" apart
 unlike() { both mixed import a.qprof none.qprof; qprof store top "$(on mixed)" >got.c 2>&1; qprof store top mixed.db >got.f 2>&1
     sed -i "s|$(on mixed)|mixed.db|" got.c; cmp got.f got.c; }
 QPROF='-output=none.qprof -time=none' ./score $score
@@ -311,6 +324,14 @@ noted() {
         qprof store top --format=json "$(more noted)" | jq -c .methods >got.json && cmp got.json want.json
 }
 claim "what was sent in vain goes to the same server again, also when there are more by then" noted
+kept_twice() {
+    mode last
+    rm -rf spool && mkdir spool && cp k1.qprof spool/ && ends 1 push --tries=3 --to="clickhouse:http://127.0.0.1:$(cat proxy/port)/twice" || return 1
+    mode pass
+    qprof store slow "clickhouse:http://127.0.0.1:$port1/twice" | sed "s|clickhouse:.*/twice|STORE|" >twice.c &&
+        qprof store import twice.db k1.qprof >/dev/null && qprof store slow twice.db | sed 's|twice.db|STORE|' | cmp - twice.c
+}
+claim "requests of a profile whose row was sent three times are listed once" kept_twice
 killed_and_more() {
     filled
     for delay in 2 4 6 8; do
