@@ -48,8 +48,8 @@ make_tree() {
     }
     {
         echo "deb $archive $suite main"
-        echo "deb $archive $suite-updates main"
-        [ -z "$security" ] || echo "deb $security $suite-security main"
+        [ "$suite" = sid ] || echo "deb $archive $suite-updates main" # sid has no others
+        [ -z "$security" ] || [ "$suite" = sid ] || echo "deb $security $suite-security main"
     } >"$tree/etc/apt/sources.list"
     apt-config dump | grep -E '^Acquire::(http|https|Retries|Check-)' >"$tree/etc/apt/apt.conf.d/90host" || :
     cp /etc/resolv.conf /etc/hosts "$tree/etc/"

@@ -135,6 +135,37 @@ if [ -s "$archive" ]; then
         [ $n -lt 500 ] || break
     done
     echo "$n of their profiles are valid"
+
+    # calls of those that need nothing but PHP, beside Xdebug; of which some end before a function is called
+    options="-d zend_extension=xdebug.so -d xdebug.max_nesting_level=-1"
+    rm -f own.all
+    for file in $(cd "$source/Zend/tests" && ls anon/*.phpt arg_unpack/*.phpt arrow_functions/*.phpt assert/*.phpt attributes/*.phpt closures/*.phpt \
+        enum/*.phpt fibers/*.phpt match/*.phpt named_params/*.phpt nullsafe_operator/*.phpt readonly_props/*.phpt throw/*.phpt try/*.phpt \
+        varSyntax/*.phpt variadic/*.phpt); do
+        file=$source/Zend/tests/$file
+        ! grep -qE '^--(EXTENSIONS|SKIPIF|INI|ENV|ARGS|STDIN|POST|GET)--' "$file" || continue
+        awk '/^--[A-Z]*--$/ { on = /FILE/; next } on' "$file" >own.php
+        rm -f own.qprof own.xt
+        # shellcheck disable=SC2086
+        timeout -k 5 60 php -n $options -d xdebug.mode=off -d "extension=$extension" -d qprof.options=-output=own.qprof own.php \
+            >own.out 2>&1 </dev/null || :
+        # shellcheck disable=SC2086
+        timeout -k 5 60 php -n $options -d xdebug.mode=trace -d xdebug.start_with_request=yes -d xdebug.trace_format=1 -d xdebug.collect_return=1 \
+            -d xdebug.use_compression=0 -d xdebug.var_display_max_depth=0 -d "xdebug.output_dir=$work" -d xdebug.trace_output_name=own own.php \
+            >own.out 2>&1 </dev/null || :
+        [ -s own.qprof ] && [ -s own.xt ] || continue
+        qprof report --format=json --limit=0 own.qprof >own.json
+        python3 "$tests/php_calls.py" xdebug own.xt own.json >own.log || {
+            grep -q '^nothing was counted' own.log && continue
+            echo "${file##*/}:"
+            cat own.log
+            echo differs >>own.all
+            continue
+        }
+        cat own.log >>own.all
+    done
+    awk '/differs/ { differ++; next } { n++; functions += $1 } END {
+        print "PHP'"'"'s own tests beside Xdebug: " n " agree, of " functions " functions; " differ + 0 " differ" }' own.all
 else
     echo "PHP's own tests are left out: no source"
 fi

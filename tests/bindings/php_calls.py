@@ -43,13 +43,16 @@ def name_of(words, script):
     if name == "eval":
         return "{eval " + words[8].rsplit("/", 1)[-1] + "(" + words[9] + ")}"
     name = re.sub(r"\{closure:.*:(\d+)-\d+\}", r"{closure:\1}", name)
+    name = re.sub(r"^(call_user_func(?:_array)?):\{.*\}$", r"\1", name)
     return name if "{closure" in name else name.replace("->", "::")
 
 
 def of_line(names):
-    """The same counts, with closures named by their lines alone: each version of PHP adds something else."""
+    """The same counts, with closures named by their lines alone, for each version of PHP adds something else, and with
+    one name for all classes without a name."""
     merged = collections.Counter()
     for name, n in names.items():
+        name = re.sub(r"^(.*@anonymous|\{anonymous-class:[^}]*\})(?=::)", "@anonymous", name)
         merged[re.sub(r".*\{closure:(.*:)?(\d+)\}", r"{closure:\2}", name)] += n
     return merged
 
@@ -73,7 +76,7 @@ def xdebug(path, report):
             created[last] -= 1
         last = words[1] if len(words) > 2 and words[2] == "0" else None
     for (level, name), (next_level, following) in zip(entries, entries[1:] + [(0, "")]):
-        is_detour = level + 1 == next_level and re.search(r"::__call(Static)?$", following)
+        is_detour = level + 1 == next_level and (re.search(r"::__call(Static)?$", following) or name == "Closure::__invoke")
         if not (is_detour and name not in calls):
             wanted[name] += 1
     for name in sorted(set(wanted) | set(calls)):
@@ -82,7 +85,8 @@ def xdebug(path, report):
             continue  # by xdebug, which shows a value
         if name.startswith("<") or found in (wanted[name], wanted[name] - created[name]):
             continue
-        if resumes[name] and found + calls[name] == wanted[name]:
+        n_created = 1 if "{closure" in name else calls[name]  # of a line there may be others
+        if resumes[name] and found + calls[name] == wanted[name] or n_created <= wanted[name] - found <= created[name]:
             continue  # each that runs was created
         if name.startswith("{file ") and found < wanted[name]:
             continue  # a file that only declares is not executed, but beside xdebug

@@ -2,13 +2,14 @@
 
 With lsprof, OUTPUT is a JSON object: calls by "file:line name", of C functions by "name", as the profiler of
 the standard library has counted them. With qprof, OUTPUT is a profile.
-With NO_GC in the environment the collector runs only where the program asks for it.
+With NO_GC in the environment the collector runs only where the program asks for it, and random numbers are always the same.
 python_calls.py compare LSPROF.json REPORT.json: the same from `qprof report --format=json`; they must agree.
 """
 import _lsprof
 import gc
 import json
 import os
+import random
 import re
 import sys
 
@@ -28,16 +29,16 @@ def record_lsprof(output, code, names):
         profiler.disable()
     calls = {}
     for entry in profiler.getstats():
+        if isinstance(entry.code, str) and re.search("_lsprof|_recorder", entry.code):
+            continue
         if isinstance(entry.code, str):  # "<built-in method builtins.len>", "<method 'append' of 'list' objects>"
-            key = re.search(r"(?:method|function) '?([\w.]+)|([\w.]+)>$", entry.code).group(1, 2)
-            key = (key[0] or key[1]).rpartition(".")[2]
-            if key in ("execute", "disable"):
-                continue
+            key = re.search(r"function (.+) at 0x|(?:method|function) '?([\w.]+)|([\w.]+)>$", entry.code).groups()
+            key = (key[0] or key[1] or key[2]).rpartition(".")[2]
         else:
             key = f"{entry.code.co_filename}:{entry.code.co_firstlineno} {entry.code.co_name}"
         calls[key] = calls.get(key, 0) + entry.callcount
     with open(output, "w") as file:
-        json.dump(calls, file)
+        json.dump(calls, file, sort_keys=True)
 
 
 def record_qprof(output, code, names):
@@ -57,7 +58,7 @@ def calls_of_report(path):
     calls = {}
     for m in report["methods"]:
         name = m["name"].rpartition(".")[2]
-        if m["file"]:
+        if m["file"] or m["name"].startswith("<module "):
             name = "<module>" if m["name"].startswith("<module ") else name
             name = f'{m["file"]}:{m["line"]} {name}'
         calls[name] = calls.get(name, 0) + m["calls"] + m["resumes"]
@@ -80,6 +81,7 @@ if sys.argv[1] == "compare":
 else:
     if os.environ.get("NO_GC"):  # else finalizers run where the counter's own objects make the collector run
         gc.disable()
+        random.seed(7)
     record = record_lsprof if sys.argv[1] == "lsprof" else record_qprof
     out = sys.argv[2]
     record(out, *load(sys.argv[3:]))

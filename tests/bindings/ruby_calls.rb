@@ -4,6 +4,8 @@
 # ruby_calls.rb both NAME SCRIPT [ARGUMENT...]: by a TracePoint and by qprof in one run, into NAME.json and NAME.qprof. Two runs
 # of one program do not call eql? as often, for the seed of hashes differs, and with it the keys that collide.
 #
+# With BY_PLACE in the environment methods in Ruby and blocks are compared by file and line alone.
+#
 # ruby_calls.rb compare COUNTS.json REPORT.json [KIND...]: counts are those of `qprof report --format=json`.
 require "json"
 
@@ -130,11 +132,12 @@ def compare(counts, report)
   skipped = /\A(Kernel#load$|TracePoint[#.]|RubyProf|Qprof|<Class::RubyProf|Object#overflow|Thread.pass|Thread#stop\?|.*#(eql\?|hash|<=>)\z)/ # some depend on times, and on the seed of hashes
   counts = JSON.parse(File.read(counts))
   is_prof = counts.first.first == "prof"
+  is_by_place = is_prof || !ENV["BY_PLACE"].nil? # of Ruby methods, whose classes may print anything
   JSON.parse(File.read(report))["methods"].each do |row|
     next if row["calls"].zero?
     kind = kind_of(row)
     name = row["name"].sub(/\Ablock (\(\d+ levels\) )?in /, "").sub(/\A#<Class:[\w:]+>\./, "#<Class>.").sub(/\A#<#<.*>\./, "#<#<Class>>.")
-    name = "" if kind == "body" || name.start_with?("<") || (is_prof && kind == "method")
+    name = "" if kind == "body" || name.start_with?("<") || (is_by_place && (kind == "method" || (kind == "block" && !is_prof)))
     blocks[[row["file"], row["line"]]] = true if kind == "block"
     next if row["name"].match?(skipped) || (is_prof && %w[block body].include?(kind))
     ours[[kind, name, row["file"].to_s, row["line"].to_i]] += row["calls"]
@@ -143,6 +146,8 @@ def compare(counts, report)
     name = name.sub(/\A#<#<.*>\./, "#<#<Class>>.")
     next if name.match?(skipped)
     kind, name, file, line = key_of_prof(name, file, line) if is_prof
+    name = "" if is_by_place && (kind == "method" || kind == "block")
+    name = name.sub("(keyword_init: true)", "") # which is how such a class prints
     next if name.match?(skipped)
     theirs[[kind, name, file, line]] += calls unless is_prof && blocks[[file, line]] && !ours.key?([kind, name, file, line])
   end

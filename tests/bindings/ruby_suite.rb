@@ -1,6 +1,20 @@
 # ruby_suite.rb rss|minitest: tests of a gem that comes with Ruby, with its tests: of rss those of the parser of RSS 1.0. What they print has no times.
+# ruby_suite.rb FILE: a file of test/ruby in Ruby's source.
 require "stringio"
 name = ARGV.fetch(0)
+if name.end_with?(".rb")
+  root = File.dirname(name, 3)
+  $LOAD_PATH.unshift("#{root}/tool/lib", "#{root}/test", "#{root}/test/ruby")
+  require "test/unit"
+  def (Test::Unit::Runner).autorun; end
+  srand(1)
+  require name
+  out, $stdout = $stdout, StringIO.new
+  Test::Unit::Runner.new.run(["--seed=1", "-q"])
+  text, $stdout = $stdout.string, out
+  puts text[/\d+ tests, .*/]
+  exit
+end
 folder = Gem.path.flat_map { |path| Dir["#{path}/gems/#{name}-*/test"] }.map { |test| File.dirname(test) }.max or abort "ruby_suite.rb: Ruby came without #{name}"
 $LOAD_PATH.unshift("#{folder}/lib", "#{folder}/test")
 if name == "minitest"

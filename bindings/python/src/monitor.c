@@ -151,7 +151,7 @@ static PyObject *on_return(PyObject *self, PyObject *const *arguments, Py_ssize_
     watch *w = own(0);
     (void)self;
     if (w && n >= 2)
-        calls_close(w, arguments[0]);
+        calls_return(w, arguments[0], (PyCodeObject *)arguments[0]);
     Py_RETURN_NONE;
 }
 

@@ -6,20 +6,6 @@
 
 /* ---- the hook ---------------------------------------------------------------------------- */
 
-/* A generator returns that was not announced: it continued after a `yield from` whose inner one has caught an exception
- * that was thrown into both, and returned. Its time is its caller's by now. */
-static __attribute__((noinline)) void count_resume(watch *w, PyFrameObject *frame)
-{
-    if (!calls_is_generator(frame))
-        return;
-    if (w->n_left_out) {
-        w->n_left_out--;
-        return;
-    }
-    calls_open_frame(w, frame, 1);
-    calls_close(w, frame);
-}
-
 static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *argument)
 {
     watch *w = (watch *)self;
@@ -28,8 +14,7 @@ static int on_event(PyObject *self, PyFrameObject *frame, int what, PyObject *ar
     if (what == PyTrace_CALL) {
         calls_open_frame(w, frame, 0);
     } else if (what == PyTrace_RETURN) {
-        if (!calls_close(w, frame))
-            count_resume(w, frame);
+        calls_return(w, frame, frame_code(frame));
     } else if (PyCFunction_Check(argument)) {
         const PyCFunctionObject *function = (const PyCFunctionObject *)argument;
         if (what == PyTrace_C_CALL) {

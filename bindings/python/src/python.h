@@ -153,10 +153,10 @@ void calls_open(watch *w, const void *what, qprof_MethodID id, int is_resume,
 /** A C function is called. */
 void calls_open_c(watch *w, const PyMethodDef *definition, PyObject *called);
 void calls_open_frame(watch *w, PyFrameObject *frame, int is_resume);
-/** Whether a frame is of a generator or coroutine. */
-int calls_is_generator(PyFrameObject *frame);
 /** @return 0: it is not open */
 int calls_close(watch *w, const void *what);
+/** Code returns, yields or is left by an exception. @param what  FRAME_OF_CALL() */
+void calls_return(watch *w, const void *what, PyCodeObject *code);
 void calls_close_all(watch *w);
 /** Tell the user that another hook has replaced ours. No exception passes. */
 void say_conflict(const char *hook);
