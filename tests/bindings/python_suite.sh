@@ -8,7 +8,7 @@ set -eu
 python=${QPROF_PYTHON:-/usr/bin/python3} tests=$QPROF_SOURCE/tests/bindings
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 export NO_GC=1 PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1
-[ $# -gt 0 ] || set -- abc argparse array ast base64 binascii binop bisect bool builtin bytes call charmapcodec class cmath cmd codecs \
+[ $# -gt 0 ] || set -- abc argparse array ast base64 binascii binop bisect bool builtin bytes charmapcodec class cmath cmd codecs \
     collections colorsys compare complex configparser contains contextlib contextlib_async copy copyreg csv dataclasses \
     decorators defaultdict deque descrtut dict dictcomps dictviews difflib dis enumerate exception_hierarchy exception_variations \
     except_star fnmatch format frozen funcattrs functools generator_stop generators \
