@@ -53,6 +53,8 @@ static qp_trigger *find(qp_trigger_kind kind, const char *name)
     if (!name || qp_guard_begin(NULL))
         return NULL;
     qp_trigger *trigger = qp_trigger_find(kind, name);
+    if (trigger)
+        qp_trigger_hold(trigger);
     qp_guard_end(0, "");
     return trigger;
 }

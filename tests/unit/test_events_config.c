@@ -1,16 +1,10 @@
 /* test_events_config.c tests record/control/config.c: what
  * lines of a configuration make of a run, spec/events.md section 10, spec/README.md. */
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/atomic.h"
 #include "unit/trg.h"
 
 static void write_text(const char *file, const char *text)
@@ -263,32 +257,6 @@ static void what_says_nothing_of_triggering_leaves_it_on(void **state)
     assert_hits(later, 1);
 }
 
-/* What `qprof config apply` does. @return the answer's code */
-static int apply(const char *file, char *text)
-{
-    int fd = open(qprof_live_file(), O_RDWR);
-    assert_true(fd >= 0);
-    qp_head *h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    assert_true(h != MAP_FAILED);
-    char whole[PATH_MAX];
-    assert_non_null(realpath(file, whole));
-    assert_true(strlen(whole) < sizeof h->request_file);
-    strcpy(h->request_file, whole);
-    uint32_t request = h->request + 1;
-    qp_publish(&h->request, request);
-    qp_fetch_add(&h->bell, 1);
-    syscall(SYS_futex, &h->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
-    for (unsigned tries = 0; qp_observe(&h->answer) != request; tries++) {
-        assert_true(tries < 10000);
-        usleep(1000);
-    }
-    int code = h->answer_code;
-    snprintf(text, 256, "%s", h->answer_text);
-    munmap(h, 4096);
-    return code;
-}
-
 static void another_process_replaces_what_files_said(void **state)
 {
     play_ctx *p = *state;
@@ -302,12 +270,12 @@ static void another_process_replaces_what_files_said(void **state)
     qprof_TrgID old = find("a");
     qprof_TrgID ours = trg_must((trg){.event = E});
     play(p, "main( f( ) )");
-    assert_int_equal(apply("bad.conf", text), QPROF_E_SYNTAX);
+    assert_int_equal(trg_apply("bad.conf", text), QPROF_E_SYNTAX);
     assert_non_null(strstr(text, "bad.conf:2:1: nonsense"));
     assert_ptr_equal(find("a"), old);
     assert_int_equal(trg_is_enabled(old), 1);
     assert_non_null(qprof_trigger_find("t"));
-    assert_int_equal(apply("two.conf", text), 0);
+    assert_int_equal(trg_apply("two.conf", text), 0);
     assert_string_equal(text, "");
     assert_int_equal(qprof_trg_enable(old), QPROF_E_NOTFOUND);
     assert_int_equal(trg_is_enabled(find("a")), 1);
@@ -327,10 +295,59 @@ static void a_run_can_ask_for_configurations(void **state)
     char text[256];
     write_text("one.conf", "event-trigger a event=any\n");
     play_begin(*state, "-apply");
-    assert_int_equal(apply("one.conf", text), 0);
+    assert_int_equal(trg_apply("one.conf", text), 0);
     find("a");
-    assert_int_equal(apply("one.conf", text), 0); /* and once more */
+    assert_int_equal(trg_apply("one.conf", text), 0); /* and once more */
     find("a");
+}
+
+/* What a host has found is another object never, and the name is that of the new one. */
+static void what_a_host_has_found_of_a_file_is_gone_with_it(void **state)
+{
+    char text[256];
+    write_text("one.conf",
+               "trigger t off : f\naction a enable enter : f\narea r include : f\n");
+    write_text("two.conf",
+               "trigger u off : f\naction a disable exit : f\narea s include : f\n");
+    play_begin(*state, "-config=one.conf");
+    qprof_trigger *mine = qprof_trigger_create("mine", QPROF_TRIGGER_OFF);
+    qprof_trigger *t = qprof_trigger_find("t");
+    qprof_action *action = qprof_action_find("a");
+    qprof_area *area = qprof_area_find("r");
+    assert_true(mine && t && action && area);
+    for (unsigned i = 0; i < 10; i++) {
+        assert_int_equal(trg_apply(i % 2 ? "one.conf" : "two.conf", text), 0);
+        assert_int_equal(qprof_trigger_set_pass(t, 1), QPROF_E_ARG);
+        assert_int_equal(qprof_action_set_checked(action, 0), QPROF_E_ARG);
+        assert_int_equal(qprof_area_set_checked(area, 0), QPROF_E_ARG);
+        assert_ptr_equal(qprof_trigger_find("mine"), mine);
+        assert_int_equal(qprof_trigger_set_pass(mine, i), 0);
+    }
+}
+
+static void what_a_host_made_still_works_after_many_files(void **state)
+{
+    play_ctx *p = *state;
+    char text[256];
+    write_text("one.conf", "trigger t off : f\narea r exclude : glob:h?\n");
+    write_text("two.conf", "trigger t on : g\ntrigger s off : glob:h?\n");
+    write_text("bad.conf",
+               "trigger x off : g regex:g f\ntrigger t off : g\ntrigger t off : g\n");
+    play_begin(p, "-config=one.conf");
+    qprof_trigger *mine = qprof_trigger_create("mine", QPROF_TRIGGER_OFF);
+    assert_int_equal(qprof_trigger_add_routine(mine, "f", 1), 0);
+    assert_int_equal(qprof_trigger_add_routine(mine, "regex:^q+$", 1), 0);
+    for (unsigned i = 0; i < 9; i++) {
+        assert_int_equal(trg_apply(i % 2 ? "one.conf" : "two.conf", text), 0);
+        assert_int_equal(trg_apply("bad.conf", text), QPROF_E_ARG);
+        play(p, "main( f( g( ) ) qq( ) g( ) h1( ) )");
+    }
+    play_end(
+        p); /* t of two.conf is on in g, below f too: 5 of 9; s is off in h1, r excludes it */
+    assert_skips(p, "f", 0, 9);
+    assert_skips(p, "qq", 0, 9);
+    assert_skips(p, "g", 9 + 5, 4);
+    assert_skips(p, "h1", 0, 5);
 }
 
 static void names_that_fit_nothing_are_reported(void **state)
@@ -397,6 +414,8 @@ int main(void)
         PLAY_TEST(what_says_nothing_of_triggering_leaves_it_on),
         PLAY_TEST(another_process_replaces_what_files_said),
         PLAY_TEST(a_run_can_ask_for_configurations),
+        PLAY_TEST(what_a_host_has_found_of_a_file_is_gone_with_it),
+        PLAY_TEST(what_a_host_made_still_works_after_many_files),
         PLAY_TEST(names_that_fit_nothing_are_reported),
         PLAY_TEST(a_method_may_be_of_a_trigger_and_of_an_event_trigger),
         PLAY_TEST(many_triggers_of_a_file_are_read),

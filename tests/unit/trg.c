@@ -1,8 +1,15 @@
 /* trg.c: event triggers in few words. */
 #include "unit/trg.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/os/clock.h"
@@ -69,4 +76,29 @@ void trg_wait(const int *counter, int value)
         assert_true(tries < 10000);
         qp_clock_sleep_until(qp_clock_monotonic() + 1000000);
     }
+}
+
+int trg_apply(const char *file, char *text)
+{
+    int fd = open(qprof_live_file(), O_RDWR);
+    assert_true(fd >= 0);
+    qp_head *h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    assert_true(h != MAP_FAILED);
+    char whole[PATH_MAX];
+    assert_non_null(realpath(file, whole));
+    assert_true(strlen(whole) < sizeof h->request_file);
+    strcpy(h->request_file, whole);
+    uint32_t request = h->request + 1;
+    qp_publish(&h->request, request);
+    qp_fetch_add(&h->bell, 1);
+    syscall(SYS_futex, &h->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    for (unsigned tries = 0; qp_observe(&h->answer) != request; tries++) {
+        assert_true(tries < 10000);
+        usleep(1000);
+    }
+    int code = h->answer_code;
+    snprintf(text, 256, "%s", h->answer_text);
+    munmap(h, 4096);
+    return code;
 }

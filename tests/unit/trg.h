@@ -39,4 +39,8 @@ void trg_begin(play_ctx *p, const char *options);
 /* Wait until a counter has a value; fails after ten seconds. */
 void trg_wait(const int *counter, int value);
 
+/* What `qprof config apply` does, in a run that takes files. @param text  [256] receives the answer
+ * @return its code */
+int trg_apply(const char *file, char *text);
+
 #endif

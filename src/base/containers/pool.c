@@ -61,11 +61,10 @@ static uint32_t cell_at(const qp_pool *p, const char *address)
 uint32_t qp_pool_take(qp_pool *p, size_t n_bytes)
 {
     size_t n = (n_bytes + CELL - 1) / CELL;
-    if (!qp_observe(&p->base)) {
-        if (!make_part(p, 0, n))
-            return 0;
+    if (!qp_observe(&p->parts[0]) && !make_part(p, 0, n))
+        return 0;
+    if (!qp_observe(&p->base))
         qp_publish(&p->base, (char *)((uintptr_t)qp_observe(&p->parts[0]) - reach));
-    }
     uint64_t before = qp_observe(&p->next);
     for (;;) {
         uint32_t i = (uint32_t)(before >> 32), n_used = (uint32_t)before;

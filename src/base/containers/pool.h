@@ -12,7 +12,9 @@
 enum { QP_POOL_PARTS = 13 }; /* 2 GiB in all */
 
 typedef struct {
-    char *base; /* cell i is at base + 64 * i. NULL: nothing was taken yet */
+    /* Cell i is at base + 64 * i; NULL: nothing was taken yet. Pools which begin with the base of another
+     * one have cells that are found through each of them. */
+    char *base;
     char *parts[QP_POOL_PARTS];
     uint64_t next; /* cells in use: the part in the high half, and how many of it */
     uint32_t text_next, text_end; /* refs: where the next text goes, where its block ends */

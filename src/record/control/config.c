@@ -286,14 +286,16 @@ static const qp_config_sink making = {
     .on_pri = QP_PRODUCT_IS_COVERAGE ? NULL : qp_trace_xbase_on_pri};
 
 /* Objects that are made between the two come into force at the end, or not at all.
- * @param replaces  drop those of earlier files then */
-static void begin_making(bool replaces)
+ * @param replaces  drop those of earlier files then
+ * @return 0 or QPROF_E_MEMORY, with *error; the end comes all the same */
+static int begin_making(bool replaces, qp_error *error)
 {
     profiling = QP_SETTING_NONE;
-    qp_triggers_begin_file(replaces);
+    bool is_good = qp_triggers_begin_file(replaces);
     begin_event_triggers(replaces);
     if (!QP_PRODUCT_IS_COVERAGE)
         qp_trace_xbase_file_begin();
+    return is_good ? 0 : qp_error_set(error, QPROF_E_MEMORY, "out of memory");
 }
 
 /* @return 0 or QPROF_E_*: *error explains, with the place; only if is_good */
@@ -305,6 +307,7 @@ static int end_making(bool is_good, qp_error *error)
     qp_triggers_end_file(is_kept);
     if (qp_triggers.first)
         qp_triggers_changed();
+    qp_triggers_free();
     if (!QP_PRODUCT_IS_COVERAGE)
         qp_trace_xbase_file_end(is_kept);
     if (!is_kept || profiling == QP_SETTING_NONE)
@@ -419,8 +422,9 @@ static int apply_source(const source *from, bool replaces, qp_options *before_ru
                        !before_run && qp_load(&qp_recorder.has_entries), false};
     const qp_config_sink checking = {.on_options = on_options, .on_pc = on_pc, .to = &pass};
     QP_TRY(read_source(from, &checking, error));
-    begin_making(replaces);
-    int code = read_source(from, &making, error);
+    int code = begin_making(replaces, error);
+    if (!code)
+        code = read_source(from, &making, error);
     if (!code && !before_run && pass.has_options)
         code = apply_options(&changed, error);
     int late = end_making(!code, error);

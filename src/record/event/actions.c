@@ -21,13 +21,16 @@ static void act(qprof_thread *th, qprof_frame **top, qp_action_kind kind)
     *top = qp_event_return(th, &o);
 }
 
+/* After each action, in which the thread is not busy, the hooks may be others. */
 static void run_actions(qprof_thread *th, qprof_frame **top, const qp_hooks *h, qp_cell method,
                         unsigned when)
 {
-    for (uint32_t i = 0; i < h->n && *top;) {
+    for (uint32_t i = 0; *top && h && i < h->n;) {
         const qp_trigger *action = qp_triggers_next_action(th, h, &i, method, when);
-        if (action)
-            act(th, top, (qp_action_kind)action->type);
+        if (!action)
+            continue;
+        act(th, top, (qp_action_kind)action->type);
+        h = qp_triggers_hooks(method);
     }
 }
 

@@ -41,7 +41,7 @@ static uint64_t top_of(const qprof_thread *th)
 static waiting *waiting_here(void)
 {
     const qp_os_thread_slot *slot = qp_os_thread_here();
-    return slot && slot->values ? qp_pool_at(&qp_triggers.pool, slot->values) : NULL;
+    return slot && slot->values ? qp_pool_at(qp_triggers_pool(0), slot->values) : NULL;
 }
 
 /* Is it still for the thread's next call? */
@@ -54,7 +54,7 @@ static waiting *begin_waiting(const qprof_thread *th, bool is_result)
 {
     qp_os_thread_slot *slot = qp_os_thread_here();
     if (slot && !slot->values)
-        slot->values = qp_pool_take(&qp_triggers.pool, sizeof(waiting));
+        slot->values = qp_pool_take(qp_triggers_pool(0), sizeof(waiting));
     waiting *w = waiting_here();
     if (!w || (is_for_next(w, th) && w->is_result == is_result))
         return w;

@@ -338,19 +338,23 @@ bool qp_thread_put_vt(qprof_thread *th)
     return leaf == row_of(th);
 }
 
+/* Let the id of a thread name another leaf, or none. @return false: it does not name this one */
+static bool swap_vt(const qprof_thread *th, uint32_t leaf, uint32_t by)
+{
+    return qp_trie_swap(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, leaf, by);
+}
+
 void qp_thread_drop_vt(qprof_thread *th)
 {
     if (!qp_load(&qp_own_of(th)->is_listed))
         return;
     qp_store(&qp_own_of(th)->is_listed, false);
-    qp_trie_swap(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id, row_of(th), 0);
+    swap_vt(th, row_of(th), 0);
 }
 
 bool qp_thread_park_vt(qprof_thread *th, qp_cell parked)
 {
-    bool is_done =
-        parked < PARKED && qp_trie_swap(vt_index(), qp_recorder.vt_root,
-                                        qp_record_of(th)->vt_id, row_of(th), PARKED | parked);
+    bool is_done = parked < PARKED && swap_vt(th, row_of(th), PARKED | parked);
     if (is_done)
         qp_store(&qp_own_of(th)->is_listed, false);
     return is_done;
@@ -358,8 +362,7 @@ bool qp_thread_park_vt(qprof_thread *th, qp_cell parked)
 
 bool qp_thread_unpark_vt(qprof_thread *th, qp_cell parked)
 {
-    bool is_done = qp_trie_swap(vt_index(), qp_recorder.vt_root, qp_record_of(th)->vt_id,
-                                PARKED | parked, row_of(th));
+    bool is_done = swap_vt(th, PARKED | parked, row_of(th));
     qp_store(&qp_own_of(th)->is_listed, is_done);
     return is_done;
 }

@@ -20,7 +20,7 @@ typedef struct {
 } turn;
 static turn turns[TURNS_MAX]; /* the last ones */
 
-/* What a trigger, or (ordinal 0) the list of turns, has seen of a thread. A cell. */
+/* What a trigger, or (ordinal 0) the list of turns, has seen of a thread. A cell of its edition. */
 typedef struct {
     uint64_t key;     /* row of the thread and ordinal */
     uint64_t n;       /* calls, or turns */
@@ -29,20 +29,22 @@ typedef struct {
 } seen;
 
 /* Only the thread's driver calls it. @return NULL: no memory */
-static seen *seen_of(const qprof_thread *th, uint32_t ordinal)
+static seen *seen_of(const qprof_thread *th, uint32_t edition, uint32_t ordinal)
 {
     uint64_t key = (uint64_t)qp_record_cell(th) << 32 | ordinal;
-    if (!qp_observe(&qp_triggers.threads))
+    qp_pool *pool = qp_triggers_pool(edition);
+    uint32_t root = qp_observe(&qp_triggers.editions[edition].roots[QP_ROOT_THREADS]);
+    if (!root)
         return NULL;
-    uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.threads, key);
+    uint32_t cell = qp_triggers_get(pool, root, key);
     if (!cell) {
-        uint32_t fresh = qp_pool_take(&qp_triggers.pool, sizeof(seen));
+        uint32_t fresh = qp_pool_take(pool, sizeof(seen));
         if (!fresh)
             return NULL;
-        ((seen *)qp_pool_at(&qp_triggers.pool, fresh))->key = key;
-        cell = qp_trie_put(qp_triggers_index(), qp_triggers.threads, key, fresh);
+        ((seen *)qp_pool_at(pool, fresh))->key = key;
+        cell = qp_triggers_put(pool, root, fresh);
     }
-    seen *s = cell ? qp_pool_at(&qp_triggers.pool, cell) : NULL;
+    seen *s = cell ? qp_pool_at(pool, cell) : NULL;
     if (s && s->n_lives != qp_record_of(th)->n_lives) { /* the row has another thread now ... */
         s->n = 0;                                       /* ... but others read the key */
         s->n_lives = qp_record_of(th)->n_lives;
@@ -55,7 +57,7 @@ static void add_marker(const qprof_thread *th, const qp_trigger *trigger, qp_cel
 {
     const qp_method *m = qp_at(&qp_recorder.space, method);
     qp_marker_add(th, trigger->kind == QP_KIND_TRIGGER ? QP_MARKER_TRIGGER : QP_MARKER_ACTION,
-                  qp_pool_text_at(&qp_triggers.pool, trigger->name), 0, m->id, 0);
+                  qp_pool_text_at(qp_triggers_pool(0), trigger->name), 0, m->id, 0);
 }
 
 /* ---- status and actions ------------------------------------------------------------------ */
@@ -98,7 +100,7 @@ static bool acts(const qprof_thread *th, qp_trigger *trigger)
     const uint64_t step = !qp_own_of(th)->is_resuming;
     if (qp_load(&trigger->is_for_all))
         return is_operative(trigger, qp_fetch_add(&trigger->n_calls, step) + step);
-    seen *s = seen_of(th, trigger->ordinal);
+    seen *s = seen_of(th, trigger->edition, trigger->ordinal);
     return s && is_operative(trigger, s->n += step);
 }
 
@@ -144,7 +146,7 @@ const qp_trigger *qp_triggers_next_action(const qprof_thread *th, const qp_hooks
 
 void qp_triggers_create(const qprof_thread *th)
 {
-    seen *s = qp_triggers_are_used() ? seen_of(th, 0) : NULL;
+    seen *s = qp_triggers_are_used() ? seen_of(th, 0, 0) : NULL;
     if (!s)
         return;
     s->n = qp_observe(&qp_triggers.n_turns);
@@ -153,7 +155,7 @@ void qp_triggers_create(const qprof_thread *th)
 
 void qp_triggers_thread(qprof_thread *th, qprof_frame *top)
 {
-    const seen *s = qp_triggers_are_used() ? seen_of(th, 0) : NULL;
+    const seen *s = qp_triggers_are_used() ? seen_of(th, 0, 0) : NULL;
     if (!s || !s->begins_off)
         return;
     qp_pause_turn(th, top, false, 0, false);
@@ -185,7 +187,7 @@ static void hook_open_frames(qprof_thread *th, qprof_frame *top)
 static void take_turns(qprof_thread *th, qprof_frame *top, bool is_suspended)
 {
     uint64_t now = qp_observe(&qp_triggers.n_turns);
-    seen *s = qp_triggers_are_used() ? seen_of(th, 0) : NULL;
+    seen *s = qp_triggers_are_used() ? seen_of(th, 0, 0) : NULL;
     bool was_on = qp_triggers_is_on(th);
     if (s && now - s->n > TURNS_MAX)
         s->n = now - 1;
@@ -219,7 +221,7 @@ void qp_triggers_sync(qprof_thread *th, qprof_frame *top, bool is_suspended)
 static bool status_of(const qprof_thread *th)
 {
     uint64_t now = qp_observe(&qp_triggers.n_turns);
-    const seen *s = qp_triggers_are_used() ? seen_of(th, 0) : NULL;
+    const seen *s = qp_triggers_are_used() ? seen_of(th, 0, 0) : NULL;
     if (s && s->n < now)
         return qp_load(&turns[(now - 1) % TURNS_MAX].on);
     return QPROF_LOAD(th->pulse->top) ? qp_triggers_is_on(th) : !s || !s->begins_off;

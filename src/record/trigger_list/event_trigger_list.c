@@ -25,7 +25,7 @@ static uint64_t key_of_name(QP_UNUSED void *unused, uint32_t cell)
 
 static qp_trie names(void)
 {
-    return (qp_trie){qp_event_triggers.others.base, key_of_name, qp_event_triggers_block,
+    return (qp_trie){qp_event_triggers.others.base, key_of_name, qp_triggers_block,
                      &qp_event_triggers.others};
 }
 
@@ -50,7 +50,7 @@ bool qp_event_trigger_put_name(const qp_event_trigger *t)
 {
     uint32_t cell = qp_event_trigger_cell(t);
     if (!qp_event_triggers.names)
-        qp_event_triggers.names = qp_event_triggers_block(&qp_event_triggers.others);
+        qp_event_triggers.names = qp_triggers_block(&qp_event_triggers.others);
     return !t->name ||
            (qp_event_triggers.names && qp_trie_put(names(), qp_event_triggers.names,
                                                    key_of_name(NULL, cell), cell) == cell);

@@ -9,42 +9,20 @@ enum { NAME_BYTES = 4096 };
 
 qp_event_trigger_list qp_event_triggers;
 
-uint32_t qp_event_triggers_block(void *pool)
-{
-    return qp_pool_take(pool, QP_CELL);
-}
-
-/* Of a qp_event_target, a symbol, or the id of a method. */
-static uint64_t key_of(void *pool, uint32_t cell)
-{
-    return *(const uint64_t *)qp_pool_at(pool, cell);
-}
-
-static qp_trie index_of(qp_pool *pool)
-{
-    return (qp_trie){pool->base, key_of, qp_event_triggers_block, pool};
-}
-
 /* Find the cell of a key, or make one, which the caller fills and puts; the root is made if
  * necessary. @return 0: no memory */
 static uint32_t cell_of(qp_pool *pool, uint32_t *root, uint64_t key, size_t n_bytes,
                         bool *is_new)
 {
-    uint32_t none = 0, made = qp_observe(root) ? 0 : qp_event_triggers_block(pool);
+    uint32_t none = 0, made = qp_observe(root) ? 0 : qp_triggers_block(pool);
     if (made)
         qp_swap_if(root, &none, made);
-    uint32_t cell = qp_observe(root) ? qp_trie_get(index_of(pool), *root, key) : 0;
+    uint32_t cell = qp_observe(root) ? qp_triggers_get(pool, *root, key) : 0;
     *is_new = !cell && qp_observe(root);
     if (*is_new && (cell = qp_pool_take(pool, n_bytes)) != 0)
         *(uint64_t *)qp_pool_at(pool, cell) = key;
     *is_new = *is_new && cell;
     return cell;
-}
-
-/* @return the cell that the key has now; 0: no memory */
-static uint32_t put(qp_pool *pool, uint32_t root, uint32_t cell)
-{
-    return qp_trie_put(index_of(pool), root, key_of(pool, cell), cell);
 }
 
 /* ---- methods ----------------------------------------------------------------------------- */
@@ -76,7 +54,7 @@ uint32_t qp_event_target_of(unsigned kind, const char *text, uint64_t id)
         w->next = qp_event_triggers.patterns;
         qp_publish(&qp_event_triggers.patterns, cell);
     }
-    return put(pool, qp_event_triggers.targets, cell);
+    return qp_triggers_put(pool, qp_event_triggers.targets, cell);
 }
 
 /* Add the id of a method that fits: a leaf of qp_event_target.methods. */
@@ -85,16 +63,15 @@ static void add_method(qp_event_target *w, uint64_t id)
     bool is_new;
     uint32_t cell = cell_of(&qp_event_triggers.others, &w->methods, id, sizeof id, &is_new);
     if (is_new)
-        put(&qp_event_triggers.others, w->methods, cell);
+        qp_triggers_put(&qp_event_triggers.others, w->methods, cell);
 }
 
 bool qp_event_target_fits(uint32_t target, uint64_t id)
 {
     const qp_event_target *w = target_at(target);
     uint32_t root = qp_observe(&w->methods);
-    return w->kind == QP_NAME_ID
-               ? w->id == id
-               : root && qp_trie_get(index_of(&qp_event_triggers.others), root, id);
+    return w->kind == QP_NAME_ID ? w->id == id
+                                 : root && qp_triggers_get(&qp_event_triggers.others, root, id);
 }
 
 const char *qp_event_target_text(uint32_t target, qp_name_kind *kind)
@@ -129,8 +106,7 @@ void qp_event_target_use(const qp_event_trigger *t, bool is_used)
 static bool take_key(const qp_method *m, unsigned kind, const char *text, uint64_t id)
 {
     uint64_t key = kind == QP_NAME_ID ? id * 8 + kind : qp_triggers_key(kind, text);
-    uint32_t cell =
-        qp_trie_get(index_of(&qp_event_triggers.others), qp_event_triggers.targets, key);
+    uint32_t cell = qp_triggers_get(&qp_event_triggers.others, qp_event_triggers.targets, key);
     qp_event_target *w = cell ? target_at(cell) : NULL;
     if (!w || w->kind != kind || strcmp(qp_event_trigger_text(w->text), text) != 0)
         return false;
@@ -176,7 +152,7 @@ uint32_t qp_symbol_of(unsigned kind, const char *name)
     if (!is_new)
         return cell;
     qp_symbol_at(cell)->name = qp_pool_text(pool, name, strlen(name));
-    return put(pool, qp_event_triggers.symbol_root, cell);
+    return qp_triggers_put(pool, qp_event_triggers.symbol_root, cell);
 }
 
 void qp_symbol_look(qp_event_trigger *t)

@@ -33,14 +33,25 @@ typedef struct {
     uint32_t hooks;
 } place;
 
+static const qp_hooks *hooks_in(uint32_t edition, qp_cell method)
+{
+    const qp_trigger_edition *e = &qp_triggers.editions[edition];
+    uint32_t root = qp_observe(&e->roots[QP_ROOT_METHODS]);
+    uint32_t cell = root ? qp_triggers_get(&e->pool, root, method) : 0;
+    const place *p = cell ? qp_pool_at(&e->pool, cell) : NULL;
+    uint32_t hooks = p ? qp_observe(&p->hooks) : 0;
+    return hooks ? qp_pool_at(&e->pool, hooks) : NULL;
+}
+
+/* What lasts is hooked without a gap: what is not compared yet has the hooks of the edition before. */
 const qp_hooks *qp_triggers_hooks(qp_cell method)
 {
-    if (!qp_observe(&qp_triggers.methods))
+    if (!qp_triggers_are_used())
         return NULL;
-    uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.methods, method);
-    const place *p = cell ? qp_pool_at(&qp_triggers.pool, cell) : NULL;
-    uint32_t hooks = p ? qp_observe(&p->hooks) : 0;
-    return hooks ? qp_pool_at(&qp_triggers.pool, hooks) : NULL;
+    uint32_t edition = qp_triggers_edition();
+    bool is_changing = qp_observe(&qp_triggers.is_changing); /* before it looks there */
+    const qp_hooks *h = hooks_in(edition, method);
+    return h || !is_changing ? h : hooks_in(3 - edition, method);
 }
 
 /* ---- methods by name --------------------------------------------------------------------- */
@@ -60,7 +71,7 @@ typedef struct {
 
 static named *named_at(uint32_t leaf)
 {
-    return qp_pool_at(&qp_triggers.pool, leaf / 4);
+    return qp_pool_at(qp_triggers_pool(0), leaf / 4);
 }
 
 static uint64_t key_of_leaf(QP_UNUSED void *unused, uint32_t leaf)
@@ -70,7 +81,8 @@ static uint64_t key_of_leaf(QP_UNUSED void *unused, uint32_t leaf)
 
 static qp_trie index_of_names(void)
 {
-    return (qp_trie){qp_triggers.pool.base, key_of_leaf, qp_triggers_block, NULL};
+    qp_pool *pool = qp_triggers_pool(0);
+    return (qp_trie){pool->base, key_of_leaf, qp_triggers_block, pool};
 }
 
 static void describe_names(qp_cell method, named *n)
@@ -88,8 +100,8 @@ static void describe_names(qp_cell method, named *n)
 
 static bool put(uint32_t leaf)
 {
-    uint32_t first =
-        qp_trie_put(index_of_names(), qp_triggers.named, key_of_leaf(NULL, leaf), leaf);
+    uint32_t first = qp_trie_put(index_of_names(), qp_triggers.editions[0].roots[QP_ROOT_NAMED],
+                                 key_of_leaf(NULL, leaf), leaf);
     if (!first || first == leaf)
         return first;
     uint32_t *link = &named_at(first)->next[first % 4], *next = &named_at(leaf)->next[leaf % 4];
@@ -103,7 +115,8 @@ static bool put(uint32_t leaf)
 /* Is it indexed? If its name has changed since, it can be found by both names. */
 static bool is_known(const named *n)
 {
-    uint32_t leaf = qp_trie_get(index_of_names(), qp_triggers.named, n->keys[BY_ID]);
+    uint32_t leaf = qp_trie_get(index_of_names(), qp_triggers.editions[0].roots[QP_ROOT_NAMED],
+                                n->keys[BY_ID]);
     for (; leaf; leaf = qp_observe(&named_at(leaf)->next[BY_ID]))
         if (memcmp(named_at(leaf)->keys, n->keys, sizeof n->keys) == 0)
             return true;
@@ -117,10 +130,10 @@ static bool index_method(qp_cell method)
     describe_names(method, &n);
     if (is_known(&n))
         return true;
-    uint32_t cell = qp_pool_take(&qp_triggers.pool, sizeof(named));
+    uint32_t cell = qp_pool_take(qp_triggers_pool(0), sizeof(named));
     if (!cell)
         return false;
-    *(named *)qp_pool_at(&qp_triggers.pool, cell) = n;
+    *(named *)qp_pool_at(qp_triggers_pool(0), cell) = n;
     for (unsigned way = 0; way < N_WAYS; way++)
         if (n.keys[way] && !put(4 * cell + way))
             return false;
@@ -133,7 +146,8 @@ static bool index_method(qp_cell method)
 static qp_cell next_named(const qp_member *member, uint32_t *at)
 {
     *at = *at ? qp_observe(&named_at(*at)->next[*at % 4])
-              : qp_trie_get(index_of_names(), qp_triggers.named, member->id);
+              : qp_trie_get(index_of_names(), qp_triggers.editions[0].roots[QP_ROOT_NAMED],
+                            member->id);
     return *at ? named_at(*at)->method : 0;
 }
 
@@ -182,27 +196,26 @@ static void take(verdict *v, uint32_t cell)
         qp_count(&qp_recorder.space, QP_D_e_limit);
 }
 
-static void take_key(verdict *v, unsigned kind, const char *text)
+/* Take the members with a key. @param text  that they have as well; NULL: any */
+static void take_same(verdict *v, uint64_t key, const char *text)
 {
-    uint64_t key = qp_triggers_key(kind, text);
-    for (uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.keys, key); cell;
-         cell = qp_observe(&qp_member_at(cell)->same))
-        if (text[0] &&
-            strcmp(qp_pool_text_at(&qp_triggers.pool, qp_member_at(cell)->text), text) == 0)
+    uint32_t i = qp_triggers_edition();
+    const qp_trigger_edition *e = &qp_triggers.editions[i];
+    uint32_t cell = qp_triggers_get(&e->pool, e->roots[QP_ROOT_KEYS], key);
+    for (; cell; cell = qp_observe(&qp_member_at(cell)->same[i]))
+        if (!text || strcmp(qp_pool_text_at(&e->pool, qp_member_at(cell)->text), text) == 0)
             take(v, cell);
 }
 
-static void take_id(verdict *v, uint64_t id)
+static void take_key(verdict *v, unsigned kind, const char *text)
 {
-    uint64_t key = qp_triggers_id_key(id);
-    for (uint32_t cell = qp_trie_get(qp_triggers_index(), qp_triggers.keys, key); cell;
-         cell = qp_observe(&qp_member_at(cell)->same))
-        take(v, cell);
+    if (text[0])
+        take_same(v, qp_triggers_key(kind, text), text);
 }
 
 static bool fits(const qp_member *member, const subject *s)
 {
-    return qp_match_fits_method(qp_pool_at(&qp_triggers.pool, member->match),
+    return qp_match_fits_method(qp_pool_at(qp_triggers_pool(0), member->match),
                                 (qp_element_kind)member->kind, &s->names);
 }
 
@@ -231,7 +244,7 @@ static void judge(const qp_method *m, verdict *v)
         take_area(v, qp_trigger_at(qp_triggers.all_routines));
     if (qp_load(&qp_trigger_at(qp_triggers.all_lines)->is_checked))
         take_area(v, qp_trigger_at(qp_triggers.all_lines));
-    take_id(v, s.id);
+    take_same(v, qp_triggers_id_key(s.id), NULL);
     take_key(v, QP_ELEMENT_MODULE, s.names.module);
     take_key(v, QP_ELEMENT_FILE, s.names.file);
     if (s.base != s.names.file)
@@ -240,8 +253,9 @@ static void judge(const qp_method *m, verdict *v)
     take_key(v, QP_ELEMENT_ROUTINE, s.display);
     if (strcmp(s.display, s.names.name) != 0)
         take_key(v, QP_ELEMENT_ROUTINE, s.names.name);
-    for (uint32_t cell = qp_observe(&qp_triggers.patterns); cell;
-         cell = qp_observe(&qp_member_at(cell)->same))
+    uint32_t i = qp_triggers_edition();
+    for (uint32_t cell = qp_observe(&qp_triggers.editions[i].patterns); cell;
+         cell = qp_observe(&qp_member_at(cell)->same[i]))
         if (fits(qp_member_at(cell), &s))
             take(v, cell);
     sort(v);
@@ -265,33 +279,33 @@ static uint32_t flags_of(const verdict *v, const qp_method *m)
 /* @return false: no memory */
 static bool keep_hooks(qp_cell method, const verdict *v)
 {
-    const qp_hooks *before = qp_triggers_hooks(method);
+    uint32_t edition = qp_triggers_edition();
+    qp_trigger_edition *e = &qp_triggers.editions[edition];
+    const qp_hooks *before = hooks_in(edition, method);
     if ((!before && !v->n) ||
         (before && before->n == v->n &&
          memcmp(before->members, v->members, v->n * sizeof(uint32_t)) == 0))
         return true;
-    uint32_t fresh = qp_pool_take(&qp_triggers.pool, sizeof(place));
-    uint32_t hooks =
-        qp_pool_take(&qp_triggers.pool, sizeof(qp_hooks) + v->n * sizeof(uint32_t));
+    uint32_t fresh = qp_pool_take(&e->pool, sizeof(place));
+    uint32_t hooks = qp_pool_take(&e->pool, sizeof(qp_hooks) + v->n * sizeof(uint32_t));
     if (!fresh || !hooks)
         return false;
-    qp_hooks *h = qp_pool_at(&qp_triggers.pool, hooks);
+    qp_hooks *h = qp_pool_at(&e->pool, hooks);
     h->n = v->n;
     memcpy(h->members, v->members, v->n * sizeof(uint32_t));
-    ((place *)qp_pool_at(&qp_triggers.pool, fresh))->method = method;
-    uint32_t cell = qp_trie_put(qp_triggers_index(), qp_triggers.methods, method, fresh);
+    ((place *)qp_pool_at(&e->pool, fresh))->method = method;
+    uint32_t cell = qp_triggers_put(&e->pool, e->roots[QP_ROOT_METHODS], fresh);
     if (!cell)
         return false;
-    qp_publish(&((place *)qp_pool_at(&qp_triggers.pool, cell))->hooks, hooks);
+    qp_publish(&((place *)qp_pool_at(&e->pool, cell))->hooks, hooks);
     return true;
 }
 
-/* Compare a method with everything. @return did its flags change? */
-static bool compare(qp_cell cell)
+static bool compare_once(qp_cell cell)
 {
     qp_method *m = qp_at(&qp_recorder.space, cell);
     verdict v = {.level = 2};
-    if (qp_triggers.all_lines) {
+    if (qp_observe(&qp_triggers.all_lines)) {
         if (!index_method(cell))
             qp_store(&qp_triggers.are_named, false);
         judge(m, &v);
@@ -309,6 +323,21 @@ static bool compare(qp_cell cell)
     while (!qp_swap_if(&m->flags, &now, (now & ~(uint32_t)TRIGGER_FLAGS) | wanted))
         ;
     return true;
+}
+
+/* Compare a method with everything, again if a file has replaced it meanwhile.
+ * @return did its flags change? */
+static bool compare(qp_cell cell)
+{
+    bool has_changed = false;
+    uint32_t n_kept;
+    qp_triggers_read(true);
+    do {
+        n_kept = qp_observe(&qp_triggers.n_kept);
+        has_changed |= compare_once(cell);
+    } while (n_kept != qp_observe(&qp_triggers.n_kept));
+    qp_triggers_read(false);
+    return has_changed;
 }
 
 /* Let threads relink the paths of hooked methods in their trees. */

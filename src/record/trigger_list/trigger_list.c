@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/os/clock.h"
+#include "base/os/system.h"
 #include "record/trigger_list/trigger_list.h"
 
 enum { TEXT_MAX = 64 * 1024, REPORTED_MAX = 10 };
 
-/* In qp_trigger.is_of_file: a configuration file made it. While the next file is read, those of
- * the file before may be set aside; at the end these or the new ones are dropped. */
-enum { OF_FILE = 1, ASIDE, NEW };
+/* In qp_trigger.is_of_file: a configuration file made it; the one that is being read. */
+enum { OF_FILE = 1, NEW };
 
 qp_trigger_set qp_triggers;
 
@@ -41,40 +42,74 @@ void qp_triggers_display(const qp_method *m, char *to, size_t n_bytes)
              qp_texts_of(&qp_recorder.texts, &m->name));
 }
 
-uint32_t qp_triggers_block(QP_UNUSED void *unused)
+uint32_t qp_triggers_block(void *pool)
 {
-    return qp_pool_take(&qp_triggers.pool, sizeof(qp_trigger));
+    return qp_pool_take(pool, QP_CELL);
 }
 
-static uint64_t key_of(QP_UNUSED void *unused, uint32_t cell)
+static uint64_t key_of(void *pool, uint32_t cell)
 {
-    return *(const uint64_t *)qp_pool_at(&qp_triggers.pool, cell);
+    return *(const uint64_t *)qp_pool_at(pool, cell);
 }
 
-qp_trie qp_triggers_index(void)
+static qp_trie index_of(const qp_pool *pool)
 {
-    return (qp_trie){qp_triggers.pool.base, key_of, qp_triggers_block, NULL};
+    return (qp_trie){pool->base, key_of, qp_triggers_block, (void *)(uintptr_t)pool};
+}
+
+uint32_t qp_triggers_get(const qp_pool *pool, uint32_t root, uint64_t key)
+{
+    return qp_trie_get(index_of(pool), root, key);
+}
+
+uint32_t qp_triggers_put(qp_pool *pool, uint32_t root, uint32_t cell)
+{
+    return qp_trie_put(index_of(pool), root, key_of(pool, cell), cell);
+}
+
+static qp_trigger_edition *making(void)
+{
+    return &qp_triggers.editions[qp_triggers.making];
+}
+
+static bool begin_edition(qp_trigger_edition *e)
+{
+    for (unsigned i = 0; i < QP_N_ROOTS; i++) {
+        uint32_t block = e->roots[i] ? 0 : qp_triggers_block(&e->pool);
+        if (block)
+            qp_publish(&e->roots[i], block);
+        if (!e->roots[i])
+            return false;
+    }
+    return true;
 }
 
 static bool begin_indices(void)
 {
-    uint32_t *const roots[] = {&qp_triggers.names, &qp_triggers.keys, &qp_triggers.methods,
-                               &qp_triggers.threads, &qp_triggers.named};
-    for (unsigned i = 0; i < sizeof roots / sizeof *roots; i++)
-        if (!*roots[i]) {
-            uint32_t block = qp_triggers_block(NULL);
-            if (!block)
-                return false;
-            qp_publish(roots[i], block);
-        }
-    return true;
+    if (!begin_edition(&qp_triggers.editions[0]))
+        return false;
+    if (!qp_triggers.making)
+        qp_triggers.making = qp_triggers_edition();
+    qp_trigger_edition *e = making();
+    if (!e->pool.base)
+        e->pool.base = qp_triggers_pool(0)->base;
+    return begin_edition(e);
 }
 
 /* ---- triggers ---------------------------------------------------------------------------- */
 
-static uint32_t cell_of(const qp_trigger *trigger)
+/* The cell of any address; 0: it is not one of the editions'. */
+static uint32_t cell_of(const void *trigger)
 {
-    return qp_pool_cell(&qp_triggers.pool, trigger, 1);
+    uint32_t cell = 0;
+    for (uint32_t i = 0; i < 3 && !cell; i++)
+        cell = qp_pool_cell(qp_triggers_pool(i), trigger, 1);
+    return cell;
+}
+
+static uint32_t put_name(uint32_t cell)
+{
+    return qp_triggers_put(&making()->pool, making()->roots[QP_ROOT_NAMES], cell);
 }
 
 static qp_trigger *make_trigger(qp_trigger_kind kind, const char *name, unsigned type,
@@ -83,8 +118,10 @@ static qp_trigger *make_trigger(qp_trigger_kind kind, const char *name, unsigned
     size_t n_bytes = strnlen(name, TEXT_MAX);
     if (!begin_indices())
         return NULL;
-    uint32_t text = qp_pool_text(&qp_triggers.pool, name, n_bytes);
-    uint32_t cell = text ? qp_pool_take(&qp_triggers.pool, sizeof(qp_trigger)) : 0;
+    bool is_of_file = qp_triggers.is_of_file && qp_triggers.all_lines;
+    uint32_t edition = is_of_file ? qp_triggers.making : 0;
+    uint32_t text = qp_pool_text(qp_triggers_pool(edition), name, n_bytes);
+    uint32_t cell = text ? qp_pool_take(qp_triggers_pool(edition), sizeof(qp_trigger)) : 0;
     if (!cell)
         return NULL;
     qp_trigger *trigger = qp_trigger_at(cell);
@@ -94,9 +131,10 @@ static qp_trigger *make_trigger(qp_trigger_kind kind, const char *name, unsigned
                             .type = (uint8_t)type,
                             .when = (uint8_t)when,
                             .is_checked = true,
-                            .is_of_file = qp_triggers.is_of_file ? NEW : 0,
+                            .is_of_file = is_of_file ? NEW : 0,
+                            .edition = edition,
                             .key = qp_triggers_key(kind, name)};
-    if (qp_trie_put(qp_triggers_index(), qp_triggers.names, trigger->key, cell) != cell) {
+    if (put_name(cell) != cell) {
         trigger->is_dead = true; /* taken meanwhile, or no memory: the cell is never found */
         return NULL;
     }
@@ -121,37 +159,44 @@ static bool begin_areas(void)
                                  : NULL;
     if (!routines)
         return false;
-    routines->is_checked = lines->is_of_file = routines->is_of_file = false;
+    routines->is_checked = false;
     qp_triggers.all_routines = cell_of(routines);
     qp_publish(&qp_triggers.all_lines, cell_of(lines));
     return true;
 }
 
 /* Free the memory that libc has for expressions, so that leak checkers of hosts find none. */
-static void end_matches(void)
+static void end_matches(qp_trigger_edition *e)
 {
-    for (uint32_t cell = qp_triggers.patterns; cell; cell = qp_member_at(cell)->same)
-        qp_match_end(qp_pool_at(&qp_triggers.pool, qp_member_at(cell)->match));
-    qp_triggers.patterns = 0;
+    for (uint32_t cell = e->matches; cell; cell = qp_member_at(cell)->next_match)
+        qp_match_end(qp_pool_at(&e->pool, qp_member_at(cell)->match));
+    e->matches = e->patterns = 0;
+}
+
+static void clear(qp_trigger_edition *e)
+{
+    end_matches(e);
+    qp_pool pool = e->pool;
+    qp_pool_clear(&pool);
+    *e = (qp_trigger_edition){.pool = pool};
 }
 
 void qp_triggers_begin(void)
 {
-    end_matches();
-    qp_pool pool = qp_triggers.pool;
-    qp_pool_clear(&pool);
-    qp_triggers = (qp_trigger_set){.pool = pool};
+    for (uint32_t i = 0; i < 3; i++)
+        clear(&qp_triggers.editions[i]);
+    memset(&qp_triggers.n_kept, 0, sizeof qp_triggers - offsetof(qp_trigger_set, n_kept));
 }
 
 qp_trigger *qp_trigger_find(qp_trigger_kind kind, const char *name)
 {
     if (!begin_indices() || !begin_areas())
         return NULL;
-    uint32_t cell =
-        qp_trie_get(qp_triggers_index(), qp_triggers.names, qp_triggers_key(kind, name));
+    uint32_t cell = qp_triggers_get(&making()->pool, making()->roots[QP_ROOT_NAMES],
+                                    qp_triggers_key(kind, name));
     bool is_it =
         cell && !qp_trigger_at(cell)->is_dead &&
-        strcmp(qp_pool_text_at(&qp_triggers.pool, qp_trigger_at(cell)->name), name) == 0;
+        strcmp(qp_pool_text_at(qp_triggers_pool(0), qp_trigger_at(cell)->name), name) == 0;
     return is_it ? qp_trigger_at(cell) : NULL;
 }
 
@@ -172,17 +217,17 @@ qp_trigger *qp_trigger_create(qp_trigger_kind kind, const char *name, unsigned t
 
 bool qp_trigger_is(const void *trigger, qp_trigger_kind kind)
 {
-    uint32_t cell = qp_pool_cell(&qp_triggers.pool, trigger, 1);
-    const qp_trigger *it = cell ? trigger : NULL;
+    const qp_trigger *it = cell_of(trigger) ? trigger : NULL;
     return it && it->kind == kind && it->ordinal && it->ordinal <= qp_triggers.n_triggers &&
            !it->is_dead &&
-           qp_trigger_find(kind, qp_pool_text_at(&qp_triggers.pool, it->name)) == it;
+           qp_trigger_find(kind, qp_pool_text_at(qp_triggers_pool(0), it->name)) == it;
 }
 
 static void hide(qp_trigger *trigger)
 {
     qp_store(&trigger->is_dead, true);
-    qp_trie_swap(qp_triggers_index(), qp_triggers.names, trigger->key, cell_of(trigger), 0);
+    qp_trie_swap(index_of(&making()->pool), making()->roots[QP_ROOT_NAMES], trigger->key,
+                 cell_of(trigger), 0);
 }
 
 void qp_trigger_destroy(qp_trigger *trigger)
@@ -196,25 +241,41 @@ void qp_trigger_destroy(qp_trigger *trigger)
 
 /* ---- members ----------------------------------------------------------------------------- */
 
+/* Let methods find a member. @return false: no memory */
+static bool put_member(uint32_t cell)
+{
+    qp_trigger_edition *e = making();
+    qp_member *m = qp_member_at(cell);
+    uint32_t *link = &e->patterns;
+    if (!m->match) {
+        uint32_t first = qp_triggers_put(&e->pool, e->roots[QP_ROOT_KEYS], cell);
+        if (!first)
+            return false;
+        link = &qp_member_at(first)->same[qp_triggers.making];
+        if (first == cell) { /* of the edition before the last one, it may have another next */
+            qp_publish(link, 0);
+            return true;
+        }
+    }
+    qp_publish(&m->same[qp_triggers.making], *link);
+    qp_publish(link, cell);
+    return true;
+}
+
 static int add_member(qp_trigger *trigger, qp_member member)
 {
-    uint32_t cell = qp_pool_take(&qp_triggers.pool, sizeof(qp_member));
+    qp_trigger_edition *own = &qp_triggers.editions[trigger->edition];
+    uint32_t cell = qp_pool_take(&own->pool, sizeof(qp_member));
     if (!cell)
         return QPROF_E_MEMORY;
     member.trigger = cell_of(trigger);
-    *qp_member_at(cell) = member;
     if (member.match) {
-        qp_member_at(cell)->same = qp_triggers.patterns;
-        qp_publish(&qp_triggers.patterns, cell);
-    } else {
-        uint32_t first = qp_trie_put(qp_triggers_index(), qp_triggers.keys, member.id, cell);
-        if (!first)
-            return QPROF_E_MEMORY;
-        if (first != cell) {
-            qp_member_at(cell)->same = qp_member_at(first)->same;
-            qp_publish(&qp_member_at(first)->same, cell);
-        }
+        member.next_match = own->matches;
+        own->matches = cell;
     }
+    *qp_member_at(cell) = member;
+    if (!put_member(cell))
+        return QPROF_E_MEMORY;
     if (trigger->last)
         qp_member_at(trigger->last)->next = cell;
     else
@@ -228,7 +289,8 @@ int qp_trigger_add(qp_trigger *trigger, const qp_config_element *element)
     size_t n_bytes = strnlen(element->name, TEXT_MAX);
     if (!n_bytes || n_bytes == TEXT_MAX)
         return QPROF_E_ARG;
-    uint32_t text = qp_pool_text(&qp_triggers.pool, element->name, n_bytes);
+    qp_pool *pool = qp_triggers_pool(trigger->edition);
+    uint32_t text = qp_pool_text(pool, element->name, n_bytes);
     qp_member member = {.text = text,
                         .kind = (uint8_t)element->kind,
                         .is_checked = element->is_checked,
@@ -236,11 +298,11 @@ int qp_trigger_add(qp_trigger *trigger, const qp_config_element *element)
     if (!text)
         return QPROF_E_MEMORY;
     if (element->name_kind != QP_NAME_LITERAL) {
-        member.match = qp_pool_take(&qp_triggers.pool, sizeof(qp_match));
+        member.match = qp_pool_take(pool, sizeof(qp_match));
         if (!member.match)
             return QPROF_E_MEMORY;
-        if (!qp_match_begin(qp_pool_at(&qp_triggers.pool, member.match), element->name_kind,
-                            qp_pool_text_at(&qp_triggers.pool, text)))
+        if (!qp_match_begin(qp_pool_at(pool, member.match), element->name_kind,
+                            qp_pool_text_at(pool, text)))
             return QPROF_E_SYNTAX;
     }
     return add_member(trigger, member);
@@ -264,7 +326,7 @@ bool qp_trigger_check(qp_trigger *trigger, const char *name, bool is_checked)
     bool has_it = false;
     for (uint32_t cell = trigger->first; cell; cell = qp_member_at(cell)->next) {
         qp_member *m = qp_member_at(cell);
-        if (strcmp(qp_pool_text_at(&qp_triggers.pool, m->text), name) != 0)
+        if (strcmp(qp_pool_text_at(qp_triggers_pool(0), m->text), name) != 0)
             continue;
         qp_store(&m->is_checked, is_checked);
         has_it = true;
@@ -292,43 +354,107 @@ static void set_defaults(const qp_trigger_defaults *d)
     qp_triggers.is_initially_off = d->is_initially_off;
 }
 
-void qp_triggers_begin_file(bool replaces)
+/* Is one of them at it? 0: a thread that is not busy with an event; else a thread of the run, from 1. */
+static bool reads(uint32_t i)
 {
-    for (qp_trigger *trigger = NULL; replaces && (trigger = qp_trigger_next(trigger));) {
-        if (trigger->is_of_file != OF_FILE || trigger->is_dead)
+    if (!i)
+        return qp_observe(&qp_triggers.n_readers);
+    const qprof_pulse *pulse = qp_observe(&qp_threads_at(i - 1)->pulse);
+    return pulse && qp_observe(&pulse->top) & QPROF_TOP_BUSY;
+}
+
+/* May a thread still read an edition that is not in force? One that begins now does not: the barrier lets
+ * it see what is in force. The others are waited for, each until it has ended once, 20 ms in all. */
+static bool is_read(void)
+{
+    enum { TRIES_MAX = 20 };
+    if (!qp_system_barrier())
+        return true;
+    for (uint32_t i = 0, n = 0; !i || qp_threads_at(i - 1); i++)
+        for (; reads(i); n++) {
+            if (n == TRIES_MAX)
+                return true;
+            qp_clock_sleep_until(qp_clock_monotonic() + 1000000);
+        }
+    return false;
+}
+
+void qp_triggers_free(void)
+{
+    qp_trigger_edition *other = &qp_triggers.editions[3 - qp_triggers_edition()];
+    qp_publish(&qp_triggers.is_changing, false);
+    if (!other->is_held && other->pool.next && !is_read())
+        clear(other);
+}
+
+/* Let the edition of a file find what lasts. */
+static bool put_lasting(void)
+{
+    for (const qp_trigger *t = NULL; (t = qp_trigger_next(t));) {
+        if (t->edition || t->is_dead)
             continue;
-        trigger->is_of_file = ASIDE;
-        hide(trigger);
+        if (!put_name(cell_of(t)))
+            return false;
+        for (uint32_t cell = t->first; cell; cell = qp_member_at(cell)->next)
+            if (!put_member(cell))
+                return false;
     }
+    return true;
+}
+
+bool qp_triggers_begin_file(bool replaces)
+{
+    bool is_good = begin_indices() && begin_areas();
     qp_triggers.is_of_file = true;
-    if (!begin_indices() || !begin_areas())
-        return;
+    if (!is_good)
+        return false;
     qp_triggers.before = defaults_now();
     if (!qp_triggers.of_host.is_known)
         qp_triggers.of_host = qp_triggers.before;
     else if (replaces)
         set_defaults(&qp_triggers.of_host);
+    if (!replaces)
+        return true;
+    qp_triggers_free();
+    qp_triggers.making = 3 - qp_triggers.making;
+    qp_trigger_edition *e = making();
+    memset(e->roots, 0, sizeof e->roots);
+    e->patterns = 0;
+    return begin_indices() && put_lasting();
+}
+
+/* Drop those of a file; a walk that is at one of them continues with the next one. */
+static void drop(unsigned which)
+{
+    qp_trigger *before = NULL;
+    for (qp_trigger *t = NULL; (t = qp_trigger_next(t));) {
+        if (t->is_of_file != which) {
+            before = t;
+            continue;
+        }
+        hide(t);
+        *(before ? &before->next : &qp_triggers.first) = t->next;
+        if (!t->next)
+            qp_triggers.last = before ? cell_of(before) : 0;
+    }
 }
 
 void qp_triggers_end_file(bool is_kept)
 {
+    bool replaces = qp_triggers.making && qp_triggers.making != qp_triggers_edition();
     qp_triggers.is_of_file = false;
-    for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
-        if (trigger->is_of_file != NEW)
-            continue;
-        trigger->is_of_file = OF_FILE;
-        if (!is_kept && !trigger->is_dead)
-            hide(trigger);
+    if (!is_kept)
+        drop(NEW);
+    else if (replaces)
+        drop(OF_FILE);
+    for (qp_trigger *t = NULL; (t = qp_trigger_next(t));)
+        if (t->is_of_file)
+            t->is_of_file = OF_FILE;
+    if (is_kept && replaces) {
+        qp_store(&qp_triggers.is_changing, true);
+        qp_publish(&qp_triggers.n_kept, qp_triggers.n_kept + 1);
     }
-    for (qp_trigger *trigger = NULL; (trigger = qp_trigger_next(trigger));) {
-        if (trigger->is_of_file != ASIDE)
-            continue;
-        trigger->is_of_file = OF_FILE;
-        if (is_kept)
-            continue;
-        qp_store(&trigger->is_dead, false);
-        qp_trie_put(qp_triggers_index(), qp_triggers.names, trigger->key, cell_of(trigger));
-    }
+    qp_triggers.making = qp_triggers_edition();
     if (!is_kept && qp_triggers.all_lines)
         set_defaults(&qp_triggers.before);
 }
@@ -347,10 +473,12 @@ static bool is_in_use(const qp_trigger *trigger)
 
 bool qp_triggers_have_active(void)
 {
-    for (qp_trigger *t = NULL; (t = qp_trigger_next(t));)
-        if (is_in_use(t))
-            return true;
-    return false;
+    bool is_any = false;
+    qp_triggers_read(true);
+    for (qp_trigger *t = NULL; !is_any && (t = qp_trigger_next(t));)
+        is_any = is_in_use(t);
+    qp_triggers_read(false);
+    return is_any;
 }
 
 bool qp_triggers_initial_status(int on)
@@ -384,8 +512,8 @@ static void report(void)
             if (member->has_fitted || !member->text || n++ >= REPORTED_MAX)
                 continue;
             qp_recorder_log("%s %.100s: no method is named %.200s", kinds[trigger->kind],
-                            qp_pool_text_at(&qp_triggers.pool, trigger->name),
-                            qp_pool_text_at(&qp_triggers.pool, member->text));
+                            qp_pool_text_at(qp_triggers_pool(0), trigger->name),
+                            qp_pool_text_at(qp_triggers_pool(0), member->text));
         }
     }
     if (n > REPORTED_MAX)
@@ -398,5 +526,6 @@ static void report(void)
 void qp_triggers_end(void)
 {
     report();
-    end_matches();
+    for (uint32_t i = 0; i < 3; i++)
+        end_matches(&qp_triggers.editions[i]);
 }

@@ -5,7 +5,8 @@
  * action look at the entries and exits of these methods; an area says what of them is measured.
  * Each method is compared with all triggers when it is registered, and all methods are when
  * triggers change. Triggers change under the control lock; events read them without a lock, so
- * a trigger stays where it is until the run ends.
+ * a trigger stays where it is until the run ends, or until no thread can read one that a
+ * configuration file made and another has replaced.
  *
  * Levels of calls, bottom first: trigger_list.c; event_trigger_names.c; method_flags.c;
  * event_trigger_list.c. */
@@ -33,6 +34,7 @@ typedef struct {
     uint8_t type;         /* QPROF_TRIGGER_*, qp_action_kind, QPROF_AREA_* */
     uint8_t when;         /* action: QPROF_ON_*; area: QPROF_LEVEL_* */
     uint8_t is_checked, is_cycling, is_for_all, is_dead, has_parameters, is_of_file;
+    uint32_t edition; /* in whose memory it lies */
     uint64_t pass, work;
     uint64_t n_calls; /* for all threads: calls so far */
 } qp_trigger;
@@ -44,9 +46,10 @@ enum { QP_MEMBER_ID = QP_ELEMENT_ROUTINE + 1 };
 typedef struct {
     uint64_t id;            /* of QP_MEMBER_ID; else the key: see qp_triggers_key() */
     uint32_t trigger, next; /* the next of its trigger */
-    uint32_t same;          /* the next with the same key */
+    uint32_t same[3];       /* by edition: the next with the same key, or with a match */
     uint32_t text;          /* ref in the pool */
     uint32_t match;         /* cell of a qp_match; 0: literal, or an id */
+    uint32_t next_match;    /* the next one with a match of this memory */
     uint8_t kind;           /* qp_element_kind or QP_MEMBER_ID */
     uint8_t is_checked;
     uint8_t has_fitted; /* some method */
@@ -58,14 +61,36 @@ typedef struct {
     bool is_known, all_lines, all_routines, is_all_lines_set, is_initially_off;
 } qp_trigger_defaults;
 
-/* All triggers of this run. Roots are blocks of tries: triggers by name, members by key, hooks
- * by method, counters by thread and trigger, methods by name; lists are cells of triggers and
- * members. */
+/* Blocks of tries. */
+typedef enum {
+    QP_ROOT_NAMES,   /* triggers by name */
+    QP_ROOT_KEYS,    /* members by key */
+    QP_ROOT_METHODS, /* hooks by method */
+    QP_ROOT_THREADS, /* counters by thread and trigger */
+    QP_ROOT_NAMED,   /* of edition 0: methods by name */
+    QP_N_ROOTS
+} qp_trigger_root;
+
+/* Triggers, and where to find them. Edition 0 has what lasts until the run ends, and counters of its
+ * triggers. A file that replaces others makes the next one of the two further editions: its triggers,
+ * and indices of all triggers; it comes into force at once, when the file is good. Cells of all
+ * editions are counted from the same place. */
 typedef struct {
     qp_pool pool;
-    uint32_t names, keys, methods, threads, named;
-    uint32_t first, last;             /* triggers, in the order of their making */
-    uint32_t patterns;                /* members with a match, linked by same */
+    uint32_t roots[QP_N_ROOTS];
+    uint32_t patterns; /* members with a match, linked by same */
+    uint32_t matches;  /* the same, of its own triggers, linked by next_match */
+    bool is_held;      /* a host has found a trigger of it, and may keep it */
+} qp_trigger_edition;
+
+/* All triggers of this run; lists are cells of triggers. */
+typedef struct {
+    qp_trigger_edition editions[3];
+    uint32_t n_kept; /* files that replaced others: see qp_triggers_edition() */
+    uint32_t making; /* the edition that is changed: that in force, or of the file being read */
+    bool is_changing;     /* a new edition is being compared: see qp_triggers_hooks() */
+    uint32_t n_readers;   /* threads that read an edition, and are not busy with an event */
+    uint32_t first, last; /* triggers, in the order of their making */
     uint32_t all_lines, all_routines; /* the predefined areas */
     uint32_t n_triggers;
     uint64_t n_turns;   /* actions that enabled or disabled all threads */
@@ -78,14 +103,25 @@ typedef struct {
 } qp_trigger_set;
 extern qp_trigger_set qp_triggers;
 
+static inline qp_pool *qp_triggers_pool(uint32_t edition)
+{
+    return &qp_triggers.editions[edition].pool;
+}
+
+/* The one in force, 1 or 2. */
+static inline uint32_t qp_triggers_edition(void)
+{
+    return 1 + qp_observe(&qp_triggers.n_kept) % 2;
+}
+
 static inline qp_trigger *qp_trigger_at(uint32_t cell)
 {
-    return qp_pool_at(&qp_triggers.pool, cell);
+    return qp_pool_at(qp_triggers_pool(0), cell);
 }
 
 static inline qp_member *qp_member_at(uint32_t cell)
 {
-    return qp_pool_at(&qp_triggers.pool, cell);
+    return qp_pool_at(qp_triggers_pool(0), cell);
 }
 
 /* The next one of the list, in the order of their making; NULL: the first. @return NULL: no more */
@@ -105,10 +141,21 @@ static inline bool qp_triggers_are_used(void)
 void qp_triggers_begin(void);
 void qp_triggers_end(void);
 
+/* A thread begins and ends to read triggers, unless it is busy with an event or has the control lock. */
+static inline void qp_triggers_read(bool begins)
+{
+    qp_announce(&qp_triggers.n_readers, begins ? 1 : -1u);
+}
+
 /* @return NULL: the name is empty or taken, no memory, or the run keeps only stacks */
 qp_trigger *qp_trigger_create(qp_trigger_kind kind, const char *name, unsigned type,
                               unsigned when);
 qp_trigger *qp_trigger_find(qp_trigger_kind kind, const char *name);
+/* The host has it now: it stays where it is until the run ends. */
+static inline void qp_trigger_hold(const qp_trigger *trigger)
+{
+    qp_triggers.editions[trigger->edition].is_held = true;
+}
 /* Is it an existing trigger of the kind? Takes any address. */
 bool qp_trigger_is(const void *trigger, qp_trigger_kind kind);
 void qp_trigger_destroy(qp_trigger *trigger);
@@ -124,8 +171,11 @@ bool qp_trigger_check(qp_trigger *trigger, const char *name, bool is_checked);
 
 /* Triggers made between the two belong to a configuration file; at the end they are kept, or
  * all is as it was. qp_triggers_changed() is left to the caller.
- * @param replaces  the triggers of earlier files are dropped if the new ones are kept */
-void qp_triggers_begin_file(bool replaces);
+ * @param replaces  the triggers of earlier files are dropped if the new ones are kept
+ * @return false: no memory; the end comes all the same */
+bool qp_triggers_begin_file(bool replaces);
+/* After that: free what was replaced, now if possible, else with the next file. */
+void qp_triggers_free(void);
 void qp_triggers_end_file(bool is_kept);
 
 /* The status of new threads. @param on  -1: only ask. @return the status before */
@@ -142,9 +192,11 @@ uint64_t qp_triggers_key(unsigned kind, const char *text);
 uint64_t qp_triggers_id_key(uint64_t id);
 /* Write "class.name" of a method, or its name alone if it has no class. */
 void qp_triggers_display(const qp_method *m, char *to, size_t n_bytes);
-/* The tries of cells that begin with their key, and a block of any trie (0: no memory). */
-qp_trie qp_triggers_index(void);
-uint32_t qp_triggers_block(void *unused);
+/* The tries of a pool, whose leaves are cells that begin with their key: as qp_trie_get(), qp_trie_put().
+ * A block of any trie (0: no memory). */
+uint32_t qp_triggers_get(const qp_pool *pool, uint32_t root, uint64_t key);
+uint32_t qp_triggers_put(qp_pool *pool, uint32_t root, uint32_t cell);
+uint32_t qp_triggers_block(void *pool);
 
 /* ---- flags of methods: method_flags.c ---------------------------------------------------- */
 
@@ -313,7 +365,6 @@ typedef struct {
     uint32_t name;
 } qp_event_symbol;
 
-uint32_t qp_event_triggers_block(void *pool);
 /* @return the cell of a qp_event_target; 0: no memory */
 uint32_t qp_event_target_of(unsigned kind, const char *text, uint64_t id);
 /* The name, or the pattern; "" for 0. */
