@@ -311,6 +311,15 @@ async function two_thousand_files_open_at_once() {
     await page.context().close();
 }
 
+async function where_it_is_narrow_the_list_has_the_room() {
+    const page = await open("small.html", "", { viewport: { width: 390, height: 800 } });
+    await settle(page);
+    const heights = await page.$$eval(".tile", (list) => list.map((tile) => tile.getBoundingClientRect().height));
+    claim("figures are as high as their texts", heights.length > 0 && heights.every((height) => height < 120), heights);
+    claim("nothing is wider than the page", await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await page.context().close();
+}
+
 async function screenshots() {
     for (const [scheme, width] of [["light", 1400], ["dark", 1400], ["light", 600], ["dark", 600]]) {
         const options = { colorScheme: scheme, viewport: { width, height: 900 } };
@@ -341,5 +350,6 @@ await without_javascript_there_is_a_table();
 await it_prints_all_rows();
 await hostile_names_stay_names();
 await two_thousand_files_open_at_once();
+await where_it_is_narrow_the_list_has_the_room();
 await screenshots();
 await finish();

@@ -349,6 +349,15 @@ async function without_javascript_there_is_a_table() {
     await page.context().close();
 }
 
+async function where_it_is_narrow_the_order_can_be_seen() {
+    for (const sort of ["-total", "calls", "-self"]) {
+        const page = await ready("work.html", `#functions?sort=${sort}`, { viewport: { width: 390, height: 800 } });
+        const heads = await page.$$eval("[role=columnheader][aria-sort]", (list) => list.map((head) => head.getAttribute("aria-sort")).filter((by) => by !== "none"));
+        same(`sorted by ${sort}`, [sort.startsWith("-") ? "descending" : "ascending"], heads);
+        await page.context().close();
+    }
+}
+
 async function screenshots() {
     for (const [scheme, width] of [["light", 1400], ["dark", 600]]) {
         const page = await ready("work.html", "#flame", { colorScheme: scheme, viewport: { width, height: 900 } });
@@ -362,6 +371,7 @@ async function screenshots() {
 }
 
 await functions_have_the_numbers_of_the_report("work.html", report);
+await where_it_is_narrow_the_order_can_be_seen();
 await the_call_tree_has_the_numbers_of_the_report("work.html", tree);
 await recursion_collapses_into_the_outer_call();
 await a_page_of_a_part_has_the_numbers_of_the_report();

@@ -62,14 +62,16 @@ function nextSort<Row>(column: Column<Row>, sort: Sort): Sort {
 
 const FLEXIBLE_WIDTH = 260;
 
-function fitting<Row>(columns: Column<Row>[], width: number): Column<Row>[] {
+/** Those for which there is room; that of the order is always shown, so that the order can be seen. */
+function fitting<Row>(columns: Column<Row>[], width: number, sort: Sort): Column<Row>[] {
     const needed = (list: Column<Row>[]) =>
         list.reduce((sum, column) => sum + (column.width ?? FLEXIBLE_WIDTH), 0);
+    const rankOf = (column: Column<Row>) => (column.id === sort.replace(/^-/, "") ? 0 : column.rank);
     let shown = columns;
     while (needed(shown) > width) {
-        const rank = Math.max(...shown.map((column) => column.rank));
+        const rank = Math.max(...shown.map(rankOf));
         if (rank === 0) break;
-        shown = shown.filter((column) => column.rank < rank);
+        shown = shown.filter((column) => rankOf(column) < rank);
     }
     return shown;
 }
@@ -199,7 +201,7 @@ export function Table<Row>(props: TableProps<Row>) {
 
     const row = (index: number, width: number) => {
         const item = rows[index];
-        const shown = fitting(columns, width);
+        const shown = fitting(columns, width, props.sort);
         const place = tree?.(item);
         const isSelected = index === selected;
         return (
@@ -243,7 +245,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 height={ROW_HEIGHT}
                 headHeight={ROW_HEIGHT}
                 head={(width) => (
-                    <Head columns={fitting(columns, width)} sort={props.sort} onSort={props.onSort} />
+                    <Head columns={fitting(columns, width, props.sort)} sort={props.sort} onSort={props.onSort} />
                 )}
                 row={row}
                 handle={handle}
