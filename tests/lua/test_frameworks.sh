@@ -6,6 +6,9 @@
     echo "busted and luaunit are not installed for Lua $lua (lua-busted, lua-unit)"
     exit 77
 }
+# Lua as its authors hand it out does not look where Debian's packages are.
+set -- /usr/lib/*/lua/"$lua"
+export LUA_PATH="/usr/share/lua/$lua/?.lua;/usr/share/lua/$lua/?/init.lua;;" LUA_CPATH="$1/?.so;;"
 cd "$tmp"
 awk '/^```lua$/ { file = "block-" ++n ".lua"; next } /^```$/ { file = "" } file { print >file }' \
     "$source/docs/coverage-lua.md"
