@@ -216,6 +216,15 @@ wait "$left"
 claim "what runs is not removed" sh -c "qprof list-live --remove $program | grep -q '^No such process has left a profile$'"
 claim "what was left is" sh -c "qprof list-live --remove $left | grep -q ': removed$'"
 claim "not what runs" same '[["running","score"]]' "$(listed)"
+./score 'left(' 1 kill 2>err &
+left=$!
+wait "$left"
+live=$(ls "$(live_folder)"/$left.*)
+printf damaged | dd of="$live" conv=notrunc 2>/dev/null
+claim "a damaged one is listed" same '[["running","score"],["damaged",""]]' "$(listed)"
+claim "it is not saved" ends 2 qprof list-live --save "$left"
+claim "and what can be done is said" grep -q 'is damaged, cannot be saved (qprof list-live --remove deletes it)' err
+claim "it can be removed" sh -c "qprof list-live --remove $left | grep -q ': removed$'"
 claim "no id of a process" says 'score: expected the id of a process' qprof list-live score
 claim "not both" says '--remove: cannot be combined with --save' qprof list-live --save --remove
 kill "$program"

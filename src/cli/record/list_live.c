@@ -16,6 +16,7 @@ typedef struct {
     qp_live_file file;
     qp_head head;
     uint64_t bytes;
+    bool is_damaged; /* its head cannot be read: the rest is unknown */
     char program[256], script[512];
 } live_profile;
 
@@ -35,7 +36,9 @@ static const qp_field fields[] = {
     {"pid", NULL, "process id", QP_FIELD_COUNT, AT(pid)},
     {"process", "Process", NULL, QP_FIELD_WORD, AT(process),
      .flags = QP_FIELD_NO_JSON | QP_FIELD_RIGHT},
-    {"state", "State", "running; or left: the process ended without sealing its profile",
+    {"state", "State",
+     "running; left: the process ended without sealing its profile; or damaged: it ended, and "
+     "the file cannot be read",
      QP_FIELD_WORD, AT(state), .flags = QP_FIELD_HOT},
     {"program", "Program", "name of the program", QP_FIELD_NAME, AT(program)},
     {"script", "Script", "what the program executed, as it was given; \"\": unknown",
@@ -59,7 +62,9 @@ static bool next_profile(const void *data, size_t *at, void *to)
     *row = (live_row){.pid = p->file.pid,
                       .started_at = p->head.started_at,
                       .bytes = p->bytes,
-                      .state = p->file.is_running ? "running" : "left",
+                      .state = p->is_damaged        ? "damaged"
+                               : p->file.is_running ? "running"
+                                                    : "left",
                       .program = p->program,
                       .script = p->script,
                       .path = p->file.path};
@@ -72,7 +77,8 @@ static bool next_profile(const void *data, size_t *at, void *to)
 
 static qp_style style_of(const void *row)
 {
-    return strcmp(((const live_row *)row)->state, "left") == 0 ? QP_STYLE_BAD : QP_STYLE_GOOD;
+    return strcmp(((const live_row *)row)->state, "running") == 0 ? QP_STYLE_GOOD
+                                                                  : QP_STYLE_BAD;
 }
 
 static const qp_rows rows = QP_ROWS(fields, live_row, next_profile, .style = style_of);
@@ -110,6 +116,10 @@ static int save(const qp_cli *cli, const live_profile *p)
 {
     char path[4096];
     const char *slash = strrchr(p->program, '/'), *name = slash ? slash + 1 : p->program;
+    if (p->is_damaged)
+        return qp_cli_fail(
+            cli, "%s: is damaged, cannot be saved (qprof list-live --remove deletes it)",
+            p->file.path);
     snprintf(path, sizeof path, "%s.%" PRIu64 ".qprof", *name ? name : "program", p->file.pid);
     if (!qp_live_save(cli, p->file.path, path, sizeof path))
         return QP_EXIT_UNUSABLE;
@@ -169,12 +179,16 @@ static bool read_all(const qp_args *args, document *d)
         struct stat st;
         p->file = files[i];
         bool is_kept = files[i].is_running && (args->has_save || args->has_remove);
-        if (is_kept || !is_wanted(args, files[i].pid) || stat(files[i].path, &st) != 0 ||
-            !qp_live_head(files[i].path, &p->head))
-            continue; /* it has just gone, or just begun */
+        if (is_kept || !is_wanted(args, files[i].pid) || stat(files[i].path, &st) != 0)
+            continue;
+        p->is_damaged = !qp_live_head(files[i].path, &p->head);
+        if (p->is_damaged && (files[i].is_running || access(files[i].path, F_OK) != 0))
+            continue; /* it has just begun, or just gone */
         p->bytes = (uint64_t)st.st_size;
-        qp_live_text(files[i].path, p->head.program, p->program, sizeof p->program);
-        qp_live_text(files[i].path, p->head.script, p->script, sizeof p->script);
+        if (!p->is_damaged) {
+            qp_live_text(files[i].path, p->head.program, p->program, sizeof p->program);
+            qp_live_text(files[i].path, p->head.script, p->script, sizeof p->script);
+        }
         d->n++;
         d->n_left += !files[i].is_running;
     }
