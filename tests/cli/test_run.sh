@@ -223,7 +223,7 @@ live=$(ls "$(live_folder)"/$left.*)
 printf damaged | dd of="$live" conv=notrunc 2>/dev/null
 claim "a damaged one is listed" same '[["running","score"],["damaged",""]]' "$(listed)"
 claim "it is not saved" ends 2 qprof list-live --save "$left"
-claim "and what can be done is said" grep -q 'is damaged, cannot be saved (qprof list-live --remove deletes it)' err
+claim "and what to do instead" grep -q 'is damaged, cannot be saved (qprof list-live --remove' err
 claim "it can be removed" sh -c "qprof list-live --remove $left | grep -q ': removed$'"
 claim "no id of a process" says 'score: expected the id of a process' qprof list-live score
 claim "not both" says '--remove: cannot be combined with --save' qprof list-live --save --remove
