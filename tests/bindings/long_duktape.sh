@@ -63,6 +63,28 @@ agree calls "$tests/duktape_calls.js"
 # shellcheck disable=SC2086  # files
 agree uglify $uglify input.js compress.js
 
+# Every fifth program of Duktape's own tests, which are in no package: DUKTAPE_SUITE is a folder like tests/ecmascript of its repository.
+# A program that does not count alike in two runs is not compared, nor is one that does not end in ten seconds.
+if [ -d "${DUKTAPE_SUITE:-}" ]; then
+    : >own.all
+    for file in $(find "$DUKTAPE_SUITE" -name 'test-*.js' | LC_ALL=C sort | awk 'NR % 5 == 0'); do
+        rm -f own.counts own.again own.qprof
+        DUKTAPE_COUNTS=own.counts timeout 10 ./duk-counting "$file" >own.out 2>&1 </dev/null || :
+        DUKTAPE_COUNTS=own.again timeout 10 ./duk-counting "$file" >own.out 2>&1 </dev/null || :
+        [ -s own.counts ] && [ -s own.again ] || continue
+        LC_ALL=C sort own.counts >own.counts.sorted
+        LC_ALL=C sort own.again | cmp -s - own.counts.sorted || continue
+        QPROF=-output=own.qprof timeout 60 ./duk-recording "$file" >own.out 2>&1 </dev/null || :
+        "$QPROF_BIN/qprof" report --format=json --limit=0 own.qprof >own.json
+        python3 "$tests/duktape_compare.py" own.counts own.json >own.log || { echo "$file:"; cat own.log; }
+        head -n 1 own.log >>own.all
+    done
+    awk '{ n++; functions += $1; calls += $3; differ += $5 } END {
+        print "its own tests: " n " programs, " functions " functions, " calls " calls, " differ + 0 " differ" }' own.all
+else
+    echo "its own tests are left out: no DUKTAPE_SUITE"
+fi
+
 QPROF="-output=mistaken.qprof -check-host=yes" ./duk-mistaken "$tests/duktape_calls.js" >mistaken.out 2>&1
 "$QPROF_BIN/qprof" check --host mistaken.qprof >mistaken.log && exit 1
 echo "where errors end no frames: $(grep -o 'missed_unwind' mistaken.log)"
