@@ -321,8 +321,8 @@ more() {
 }
 noted() {
     mode last
-    filled && ends 1 push --tries=1 --to="$(through noted)" && n=$(ls spool | wc -l) && [ "$n" -gt 0 ] && [ -s spool/.sent-to ] &&
-        tr '\0' '\n' <spool/.sent-to | grep -qx "http://127.0.0.1:$(cat proxy/port)/noted" || return 1
+    filled && ends 1 push --tries=2 --to="$(through noted)" && n=$(ls spool | wc -l) && [ "$n" -gt 0 ] &&
+        tr '\0' '\n' <spool/.sent-to >sent-to && grep -x "http://127.0.0.1:$(cat proxy/port)/noted" sent-to || { cat err sent-to proxy/log; return 1; }
     mode pass
     ends 0 push --to="$(more noted)" && same "" "$(ls -A spool)" && same $N "$(profiles noted noted1 noted2 noted3 noted4 noted5 noted6)" &&
         qprof store top --format=json "$(more noted)" | jq -c .methods >got.json && cmp got.json want.json
