@@ -9,11 +9,11 @@ def short(name):
 counted, recorded = collections.Counter(), collections.Counter()
 for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
     kind, name, file, at, n = line.rstrip("\n").split("\t")
-    counted["C " + short(name) if kind == "C" else "JS %s:%s" % (file[:200], at)] += int(n)
+    counted["C " + short(name) if kind == "C" else "JS %s:%s" % (file[:100], at)] += int(n)
 for m in json.load(open(sys.argv[2]))["methods"]:
     if m["name"] == "<Garbage collector>":
         continue
-    key = "JS %s:%d" % (m["file"][:200], m["line"]) if m["file"] else "C " + short(m["name"])
+    key = "JS %s:%d" % (m["file"][:100], m["line"]) if m["file"] else "C " + short(m["name"])
     if key not in counted and not m["file"]:  # the recorder finds names for C functions that have none themselves
         key = "C "
     recorded[key] += m["calls"]
