@@ -8,6 +8,7 @@ build=$(cd "${1:-$root/build}" && pwd)
 sh "$root/tests/clickhouse.sh" unpack "$root/build/clickhouse"
 export QPROF_SOURCE="$root" QPROF_BUILD="$build" QPROF_BIN="$build/bin" QPROF_LIB="$build/lib"
 KILLS=${KILLS:-200} QPROF_CLICKHOUSE=$root/build/clickhouse sh "$root/tests/cli/test_clickhouse.sh"
+rm -rf "$build/tests/run/long.clickhouse"
 mkdir -p "$build/tests/run/long.clickhouse"
 cd "$build/tests/run/long.clickhouse"
 sh "$root/tests/install/test_fleet.sh"
