@@ -8,7 +8,8 @@
 
 #include "base/containers/alloc.h"
 
-enum { LEVEL = 6 };
+/* What a packed trace may become: traces of loops, which pack best, stay far below. */
+enum { LEVEL = 6, ROOM = 64 << 20, TIMES = 1024 };
 
 bool qp_unzstd_fits(const void *bytes, size_t n_bytes)
 {
@@ -19,10 +20,11 @@ bool qp_unzstd_fits(const void *bytes, size_t n_bytes)
     return magic == ZSTD_MAGICNUMBER;
 }
 
-/* @return NULL, or what is wrong */
+/* Of another file, or a damaged one, no more than the first piece is unpacked. @return NULL, or what is wrong */
 static const char *unpack(ZSTD_DStream *stream, int from, int to, char *in_bytes,
                           char *out_bytes)
 {
+    uint64_t n_out = 0;
     size_t n;
     for (uint64_t at = 0; (n = qp_file_read_at(from, in_bytes, ZSTD_DStreamInSize(), at)) > 0;
          at += n) {
@@ -30,6 +32,12 @@ static const char *unpack(ZSTD_DStream *stream, int from, int to, char *in_bytes
         while (in.pos < in.size) {
             ZSTD_outBuffer out = {out_bytes, ZSTD_DStreamOutSize(), 0};
             size_t left = ZSTD_decompressStream(stream, &out, &in);
+            if (!n_out && out.pos >= sizeof QP_TRACE_MAGIC - 1 &&
+                memcmp(out_bytes, QP_TRACE_MAGIC, sizeof QP_TRACE_MAGIC - 1) != 0)
+                return NULL;
+            n_out += out.pos;
+            if (n_out > ROOM + TIMES * (at + n))
+                return "it would become more than a thousand times as large (use zstd -d)";
             if (!qp_file_write(to, out_bytes, out.pos))
                 return "not enough room in /var/tmp to unpack it (use zstd -d)";
             if (ZSTD_isError(left))
