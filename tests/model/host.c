@@ -8,10 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/containers/dict.h"
 #include "model/host_rules.h"
 #include "model/operations.h"
-#include "qprof/requests.h"
 
 enum { NESTED_MAX = 2 }; /* the recorder allows four */
 
@@ -136,32 +134,6 @@ void host_exit(host *d, uint64_t id)
     else
         qprof_record_fn_exit(id);
     naive_exit(&d->n, d->vt, id);
-    host_triggers_settle(d);
-    d->result->n_events++;
-}
-
-void host_request_begin(host *d, unsigned index)
-{
-    static const char *const names[] = {"GET /a", "GET /b", "POST /a"};
-    const char *name = names[index % 3];
-    uint64_t hash = qp_hash_bytes(QP_HASH_START, name, strlen(name));
-    if (d->n.o.is_virtual)
-        qprof_request_begin_vt(name, NULL, NULL, d->vt);
-    else
-        qprof_request_begin(name, NULL, NULL);
-    naive_request_begin(&d->n, d->vt,
-                        UINT64_C(1) << 63 | ((hash ^ hash >> 32) & UINT64_MAX >> 2));
-    host_triggers_settle(d);
-    d->result->n_events++;
-}
-
-void host_request_end(host *d, bool has_failed)
-{
-    if (d->n.o.is_virtual)
-        qprof_request_end_vt(has_failed, d->vt);
-    else
-        qprof_request_end(has_failed);
-    naive_request_end(&d->n, d->vt);
     host_triggers_settle(d);
     d->result->n_events++;
 }

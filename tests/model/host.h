@@ -32,7 +32,7 @@ typedef struct {
     uint64_t vt;      /* the virtual thread that runs */
     uint64_t host_id; /* system mode: bound by the last create; 0: none */
     qprof_thread *handle; /* of the thread that runs; NULL: to be asked for */
-    unsigned n_snapshots, n_results, n_forks;
+    unsigned n_snapshots, n_results;
     bool is_entering;  /* so that the callback is asked about a method that is entered */
     unsigned n_nested; /* callbacks that run */
     bool has_triggers;
@@ -62,8 +62,6 @@ qprof_thread *host_handle(host *d);
 size_t host_depth(const host *d);
 void host_entry(host *d, uint64_t method, uint64_t id);
 void host_exit(host *d, uint64_t id);
-void host_request_begin(host *d, unsigned index);
-void host_request_end(host *d, bool has_failed);
 
 comparison host_comparison(host *d);
 /* Compare a file with the naive profiler, then remove it. */

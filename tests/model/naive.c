@@ -229,7 +229,7 @@ static naive_method *find_method(naive *n, uint64_t id)
 static naive_method *add_method(naive *n, uint64_t id)
 {
     naive_method *m = &n->methods[n->n_methods++];
-    *m = (naive_method){id, false, 0, false};
+    *m = (naive_method){id, false, 0};
     return m;
 }
 
@@ -296,73 +296,32 @@ void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id)
     n->diagnostics[NAIVE_ENTRY_ZERO_STACK_ID] += id == 0;
 }
 
-/* Requests that were begun without a frame below them stay until they end. */
-static size_t n_outer_requests(naive *n, const naive_thread *th)
-{
-    size_t outer = 0;
-    for (; outer < th->depth; outer++) {
-        const naive_method *m = find_method(n, th->frames[outer].method);
-        if (!m || !m->is_endpoint)
-            break;
-    }
-    return outer;
-}
-
 /* How many frames stay when execution resumes in the frame with this id. */
 static size_t depth_after(naive *n, naive_thread *th, uint64_t id)
 {
-    const size_t least = n_outer_requests(n, th);
     if (id == 0)
-        return least;
+        return 0;
     for (size_t depth = th->depth; depth > 0; depth--)
         if (th->frames[depth - 1].id == id)
             return depth;
-    if (th->depth == least)
+    if (th->depth == 0)
         n->diagnostics[NAIVE_EXIT_EMPTY_STACK]++;
-    if (th->depth <= least + 1)
-        return least;
+    if (th->depth <= 1)
+        return 0;
     n->diagnostics[NAIVE_EXIT_UNKNOWN_ID]++;
-    return n->o.ignores_unknown_exits ? th->depth : least;
+    return n->o.ignores_unknown_exits ? th->depth : 0;
 }
 
-/* One exit, after which so many frames are left. */
-static void leave(naive *n, naive_thread *th, size_t depth)
+void naive_exit(naive *n, uint64_t vt, uint64_t id)
 {
+    naive_thread *th = arrive(n, vt);
+    size_t depth = depth_after(n, th, id);
     pass(n, th, depth < th->depth);
     th->n_popping_exits += depth < th->depth;
     th->n_popped += th->depth - depth;
     while (th->depth > depth) {
         naive_frame f = pop(th);
         naive_triggers_exit(n, th, &f);
-    }
-}
-
-void naive_exit(naive *n, uint64_t vt, uint64_t id)
-{
-    naive_thread *th = arrive(n, vt);
-    leave(n, th, depth_after(n, th, id));
-}
-
-void naive_request_begin(naive *n, uint64_t vt, uint64_t endpoint)
-{
-    if (!find_method(n, endpoint)) {
-        naive_register(n, endpoint, 0, true);
-        find_method(n, endpoint)->is_endpoint = true;
-    }
-    const naive_thread *th = naive_live(n, vt);
-    uint64_t id = th && th->depth ? th->frames[th->depth - 1].id : 0;
-    naive_entry(n, vt, endpoint, id ? id : endpoint);
-}
-
-void naive_request_end(naive *n, uint64_t vt)
-{
-    naive_thread *th = arrive(n, vt);
-    for (size_t depth = th->depth; depth > 0; depth--) {
-        const naive_method *m = find_method(n, th->frames[depth - 1].method);
-        if (m && m->is_endpoint) {
-            leave(n, th, depth - 1);
-            return;
-        }
     }
 }
 
@@ -382,33 +341,14 @@ void naive_counts(naive *n, uint64_t vt, uint64_t count)
         charge(n, th, count);
 }
 
-/* Blocks are the host's: the requests on top have none. */
-static size_t depth_below_requests(naive *n, const naive_thread *th)
-{
-    size_t depth = th->depth;
-    for (; depth; depth--) {
-        const naive_method *m = find_method(n, th->frames[depth - 1].method);
-        if (!m || !m->is_endpoint)
-            break;
-    }
-    return depth;
-}
-
-bool naive_has_request_on_top(naive *n, uint64_t vt)
-{
-    const naive_thread *th = naive_live(n, vt);
-    return th && depth_below_requests(n, th) < th->depth;
-}
-
 /* The frame that a block event is about; NULL: it is ignored. */
 static naive_frame *block_frame(naive *n, naive_thread *th, int block)
 {
-    const size_t depth = depth_below_requests(n, th);
-    if (!depth) {
+    if (!th->depth) {
         n->diagnostics[NAIVE_BB_NO_FRAME]++;
         return NULL;
     }
-    naive_frame *f = &th->frames[depth - 1];
+    naive_frame *f = &th->frames[th->depth - 1];
     naive_method *m = find_method(n, f->method);
     if (f->is_excluded || naive_triggers_level(n, f->method) != NAIVE_LINES)
         return NULL;

@@ -88,7 +88,6 @@ typedef struct {
     uint64_t id;
     bool is_registered;
     int n_blocks;
-    bool is_endpoint;
 } naive_method;
 
 enum {
@@ -140,10 +139,6 @@ void naive_destroy(naive *n, uint64_t key);
 void naive_mount(naive *n, uint64_t vt); /* creates it if need be */
 void naive_entry(naive *n, uint64_t vt, uint64_t method, uint64_t id);
 void naive_exit(naive *n, uint64_t vt, uint64_t id);
-/* A request is a call of its endpoint, with the stack id of the frame that it begins in; its end ends all above. */
-void naive_request_begin(naive *n, uint64_t vt, uint64_t endpoint);
-void naive_request_end(naive *n, uint64_t vt);
-bool naive_has_request_on_top(naive *n, uint64_t vt);
 void naive_counts(naive *n, uint64_t vt, uint64_t count);
 void naive_bb_counts(naive *n, uint64_t vt, int block, uint64_t count);
 void naive_bb_time(naive *n, uint64_t vt, int block);

@@ -4,12 +4,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "model/host_rules.h"
-
-enum { FORKS_MAX = 2 }; /* of a program: they take long */
 
 static uint64_t id_at(const host *d, size_t level) /* of an open frame, from 0 */
 {
@@ -116,18 +113,6 @@ static void enter_with_id_zero(host *d, operation op)
         host_entry(d, host_method(op.a), 0);
 }
 
-static void begin_request(host *d, operation op)
-{
-    if (has_room(d) && !d->has_triggers)
-        host_request_begin(d, op.a);
-}
-
-static void end_request(host *d, operation op)
-{
-    if (host_depth(d))
-        host_request_end(d, op.a & 1);
-}
-
 static void register_one(host *d, operation op)
 {
     int n_blocks = op.b % 33;
@@ -156,8 +141,7 @@ static int block_number(operation op)
 static void count_block(host *d, operation op)
 {
     int block = block_number(op);
-    bool is_in_call = host_depth(d) && !naive_has_request_on_top(&d->n, d->vt);
-    if (!op.a && !is_in_call) /* no executions of no method: nothing, or a mistake? */
+    if (!op.a && !host_depth(d)) /* no executions of no method: nothing, or a mistake? */
         return;
     if (d->n.o.is_virtual)
         qprof_record_bb_counts_vt(block, op.a, d->vt);
@@ -171,8 +155,6 @@ static void mark_block(host *d, operation op)
 {
     int block = block_number(op);
     if (d->mode == RUN_ADAPTIVE || d->mode == RUN_NONE)
-        return;
-    if (naive_has_request_on_top(&d->n, d->vt)) /* how its time is split is in unit.requests */
         return;
     if (d->n.o.is_virtual)
         qprof_record_bb_time_vt(block, d->vt);
@@ -335,33 +317,6 @@ static void misuse(host *d, operation op)
     qprof_block_at(op.a, INT_MIN);
 }
 
-/* The child of a fork records nothing, leaves no file, and what it does changes nothing here. */
-static void fork_a_child(host *d, operation op)
-{
-    int status = 0;
-    if (op.b > 40 || d->n_forks++ >= FORKS_MAX)
-        return;
-    pid_t child = fork();
-    if (child == 0) {
-        for (unsigned i = 0; i < op.c % 8u; i++) {
-            if (d->n.o.is_virtual)
-                qprof_record_fn_entry_vt(host_method(op.a + i), 5 + i, d->vt);
-            else
-                qprof_record_fn_entry(host_method(op.a + i), 5 + i);
-        }
-        if (op.a & 1)
-            qprof_record_fn_exit(0);
-        if (op.a & 2)
-            qprof_clear_data();
-        int is_saved = qprof_save_data_to_file("child.qprof");
-        qprof_shutdown();
-        _exit(is_saved || access("child.qprof", F_OK) == 0);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child || status)
-        snprintf(d->result->difference, DRIVER_TEXT, "a forked child ended with %x",
-                 (unsigned)status);
-}
-
 static void ask_current(host *d, operation op)
 {
     (void)op;
@@ -411,12 +366,10 @@ const operation_kind operations[] = {
     {1, exit_many, "exit many", true},
     {2, enter_strange, "enter a strange method", true},
     {2, enter_with_id_zero, "enter with id 0", true},
-    {3, begin_request, "begin a request", true},
-    {3, end_request, "end a request", true},
-    {4, register_one, "register", false},
-    {6, count, "count", true},
-    {7, count_block, "count a block", true},
-    {6, mark_block, "mark a block", true},
+    {6, register_one, "register", false},
+    {8, count, "count", true},
+    {8, count_block, "count a block", true},
+    {8, mark_block, "mark a block", true},
     {9, switch_thread, "switch", false},
     {2, create_thread, "create a thread", false},
     {1, destroy_thread, "destroy a thread", false},
@@ -429,5 +382,4 @@ const operation_kind operations[] = {
     {1, ask_current, "ask for the current method", false},
     {3, host_triggers_change, "change rules", false},
     {2, host_triggers_gate, "the gate", false},
-    {1, fork_a_child, "fork", false},
 };

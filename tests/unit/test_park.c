@@ -95,6 +95,20 @@ static void a_clear_forgets_what_was_done_on_a_row_before(void **state)
     assert_int_equal(p->m->run.calls, 1);
 }
 
+/* Its calls end where the thread was suspended, and not where its row is taken. */
+static void what_a_thread_waited_before_it_was_parked_is_not_its_time(void **state)
+{
+    play_ctx *p = *state;
+    play_begin_vt(p, "-time=adaptive -thread-rows=1");
+    play(p, "@a f( 2 @b g( 1000 @c h( 5");
+    play(p, "@a 3 ) @b ) @c )");
+    play_end(p);
+    assert_int_equal(play_file_diagnostic(p, "clock_backwards"), 0);
+    assert_true(play_figures(p, QP_ALL_THREADS, "f").total <= 2 + 3);
+    assert_true(play_figures(p, QP_ALL_THREADS, "g").total <= 1000);
+    assert_true(play_figures(p, QP_ALL_THREADS, "h").total <= 5 + 3);
+}
+
 /* ---- random programs --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -214,6 +228,7 @@ int main(void)
         PLAY_TEST(calls_and_times_are_those_of_threads_with_rows),
         PLAY_TEST(one_exit_ends_calls_that_were_open_before_the_thread_was_parked),
         PLAY_TEST(a_clear_forgets_what_was_done_on_a_row_before),
+        PLAY_TEST(what_a_thread_waited_before_it_was_parked_is_not_its_time),
         PLAY_TEST(a_parked_thread_is_known),
         PLAY_TEST(a_thread_with_a_handle_keeps_its_row),
         PLAY_TEST(random_threads_lose_nothing),

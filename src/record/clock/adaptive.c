@@ -188,9 +188,13 @@ static void end_at(qprof_thread *th, qprof_node *n, uint64_t now)
     QPROF_STORE(th->pulse->last, now);
 }
 
+/* A suspended thread, whose calls end because it ends or its row is taken, has not run since. */
 void qp_adaptive_end(qprof_thread *th, qprof_node *n)
 {
-    end_at(th, n, qp_clock_now(th));
+    const qprof_pulse *p = th->pulse;
+    const uint64_t at = p->suspended_at - p->offset;
+    const bool is_running = !p->suspended_at || !qp_clock_is_shared();
+    end_at(th, n, is_running ? qp_clock_now(th) : (int64_t)(at - p->last) > 0 ? at : p->last);
 }
 
 /* ---- calls of the inline path ------------------------------------------------------------ */
