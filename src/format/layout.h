@@ -536,7 +536,8 @@ typedef struct {
     uint64_t apart_ticks;     /* what they, switches and new methods took, estimated */
     qp_cell creator; /* node that was on top where the virtual thread was created, perhaps of
                       * another thread; 0: unknown, or none */
-    uint32_t reserved2;
+    uint32_t
+        skip_ticks; /* sixteenths: the mean of its events while recording was off or stopped */
 } qp_thread_record;
 
 typedef enum {

@@ -137,6 +137,7 @@ typedef struct {
     uint64_t cost_caller_milliticks; /* added to the caller's time by a call (entry and exit) */
     uint64_t cost_inside_milliticks; /* added to the called method's own time */
     uint64_t cost_total;             /* ticks: both, of all hits; already inside `total` */
+    uint64_t cost_skipped;           /* ticks: of all skips, which no time contains */
     uint64_t sample_period_ns;       /* asked for; 0: no sampler */
     uint64_t n_passes;               /* of the sampler */
     double coarse_period; /* adaptive: ticks that one of the coarse clock represents */
@@ -243,8 +244,9 @@ typedef struct {
         n_waiting; /* PC samples since its last event, included in those of the path on top */
     uint64_t n_drift; /* events during the copying: figures may differ by as many */
     uint64_t n_apart,
-        apart_ticks;  /* events that the recorder handled out of line, and what they took */
-    bool is_salvaged; /* some of its open frames could not be read */
+        apart_ticks;     /* events that the recorder handled out of line, and what they took */
+    uint32_t skip_ticks; /* sixteenths: of an event while recording was off or stopped */
+    bool is_salvaged;    /* some of its open frames could not be read */
 } qp_model_thread;
 
 typedef struct {

@@ -85,6 +85,7 @@ def run(build, program, share, part, options, folder):
                                 stdout=subprocess.PIPE, text=True, check=True)
         report = json.loads(report.stdout)
         about = report["run"]
+        about["overhead"] += about["overhead_skipped"]
         about["collector"] = sum(m.get("total_run", 0) for m in report["methods"] if m["name"] == "<Garbage collector>")
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))

@@ -185,7 +185,7 @@ static const field fields[] = {
     FIELD(qp_thread_record, n_apart),
     FIELD(qp_thread_record, apart_ticks),
     FIELD(qp_thread_record, creator),
-    FIELD(qp_thread_record, reserved2),
+    FIELD(qp_thread_record, skip_ticks),
     FIELD(qp_node, n_calls),
     FIELD(qp_node, self),
     FIELD(qp_node, self_min),

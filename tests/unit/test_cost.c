@@ -233,6 +233,26 @@ static void calls_in_no_area_are_in_the_cost(void **state)
     assert_in_range(run->cost_total, least < run->total ? least : run->total, run->total);
 }
 
+/* Skipped calls are no part of the run's time, nor is what the recorder does in them: it is stated apart. */
+static void calls_while_a_trigger_is_off_have_a_cost_of_their_own(void **state)
+{
+    qprof_vm *vm = begin("-output=run.qprof -log-file=none -time=exact");
+    assert_int_equal(qprof_config_line("trigger quiet off : f"), 0);
+    qprof_token main = qprof_enter(&vm->main, 0, define("main"));
+    qprof_MethodID f = define("f");
+    for (int i = 0; i < ROUNDS; i++)
+        call(vm, main, f);
+    qprof_leave(&vm->main, main);
+    qprof_vm_close(vm);
+    play_end(*state);
+    play_ctx *p = *state;
+    const qp_run_info *run = &p->m->run;
+    uint64_t skip = p->m->threads[1].skip_ticks;
+    assert_int_equal(run->calls, ROUNDS + 1);
+    assert_true(skip >= 16); /* an event takes a tick */
+    assert_int_equal(run->cost_skipped, (ROUNDS * 2 * skip + 8) / 16);
+}
+
 /* Work that a host does to be recorded is a part of the cost. */
 static void work_of_the_host_is_in_the_cost(void **state)
 {
@@ -257,6 +277,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(events_out_of_line_are_timed_now_and_then, play_setup,
                                         play_teardown),
+        cmocka_unit_test_setup_teardown(calls_while_a_trigger_is_off_have_a_cost_of_their_own,
+                                        play_setup, play_teardown),
         cmocka_unit_test_setup_teardown(the_first_events_are_all_timed, play_setup,
                                         play_teardown),
         cmocka_unit_test_setup_teardown(native_calls_have_a_cost_of_their_own, play_setup,

@@ -99,6 +99,9 @@ const qp_field qp_run_fields[] = {
      QP_FIELD_COUNT, AT(run.n_hidden)},
     {"overhead", NULL, "estimated cost of recording, in the run's unit; times contain it",
      QP_FIELD_TIME, AT(overhead)},
+    {"overhead_skipped", NULL,
+     "estimated cost of skipped calls, in the run's unit; times do not contain it",
+     QP_FIELD_TIME, AT(overhead_skipped)},
     {"sample_period_ns", NULL, "requested period of the sampler; 0: no sampler", QP_FIELD_COUNT,
      AT(run.sample_period_ns)},
     {"sample_period_reached_ns", NULL, "average period of the sampler; 0: unknown",
@@ -128,6 +131,7 @@ qp_run_row qp_run_row_of(const qp_model *m)
                         .collector_total = qp_model_ns(m, run->collector_total),
                         .collector_half = qp_model_ns(m, run->collector_half),
                         .overhead = qp_model_ns(m, run->cost_total),
+                        .overhead_skipped = qp_model_ns(m, run->cost_skipped),
                         .pc_clock = !run->pc_period_ns ? NULL
                                     : run->is_pc_real  ? "elapsed"
                                                        : "user+kernel"};

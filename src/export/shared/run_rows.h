@@ -36,8 +36,8 @@ unsigned qp_run_has_any(const qp_run_info *run);
 
 typedef struct {
     qp_run_info run;
-    uint64_t duration, stopped, total, off, overhead, collector, collector_total,
-        collector_half;
+    uint64_t duration, stopped, total, off, overhead, overhead_skipped, collector,
+        collector_total, collector_half;
     const char *pc_clock;
 } qp_run_row;
 extern const qp_field qp_run_fields[];

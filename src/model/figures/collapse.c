@@ -321,6 +321,7 @@ static void sum_up(view *x)
     run->has_instructions &= !is_part;
     if (is_part) {
         run->cost_total = cost < run->total ? cost : run->total;
+        run->cost_skipped = 0;
         run->calls_lost = 0; /* whose they were is not known */
     }
     if (x->how.focus)

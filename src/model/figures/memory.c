@@ -48,7 +48,8 @@ static bool replace_times(qp_model_private *own, const char *unit, const char *w
         return false;
     qp_load_sums(own);
     qp_run_info *run = &own->model.run; /* recording adds nothing to them */
-    run->cost_total = run->cost_caller_milliticks = run->cost_inside_milliticks = 0;
+    run->cost_total = run->cost_skipped = run->cost_caller_milliticks =
+        run->cost_inside_milliticks = 0;
     return true;
 }
 

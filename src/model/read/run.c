@@ -185,11 +185,14 @@ void qp_load_sums(qp_model_private *own)
     run->cost_inside_milliticks = h->cost_inside;
     /* the cost of an outermost call to its caller, and that of a skip, is in no time, unless the caller is a method
      * in no area: its time is the root's */
-    run->cost_total = 0;
+    run->cost_total = run->cost_skipped = 0;
     for (uint32_t i = 1; i < own->model.n_nodes; i++) {
         const qp_figures *f = &own->nodes[i].f;
         bool is_in_it = i >= own->model.n_threads || !run->has_times || f->cost < f->self;
         run->cost_total = qp_sum(run->cost_total, is_in_it ? f->cost : f->self);
+        uint64_t entry_and_exit = 2 * (uint64_t)own->threads[own->nodes[i].thread].skip_ticks;
+        run->cost_skipped =
+            qp_sum(run->cost_skipped, qp_product_share(f->skips, entry_and_exit, 8, 16));
     }
     if (run->has_times && run->cost_total > run->total) /* it is an estimate */
         run->cost_total = run->total;

@@ -48,6 +48,7 @@ static void read_thread(qp_model_private *own, qp_cell cell, uint32_t index)
         .n_drift = r->n_drift,
         .n_apart = own->extras[index].is_cleared ? 0 : r->n_apart,
         .apart_ticks = own->extras[index].is_cleared ? 0 : r->apart_ticks,
+        .skip_ticks = r->skip_ticks,
     };
     qp_index_put(own, cell, QP_TAG_THREAD, index);
 }

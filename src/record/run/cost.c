@@ -90,6 +90,13 @@ static uint64_t displaced(qp_cost_kind kind, uint64_t ticks)
     return (all - smallest) / 2;
 }
 
+/* The mean of the last 64 or so that were timed. */
+static void note_skip(qp_thread_record *r, int32_t sixteenths)
+{
+    int32_t mean = (int32_t)r->skip_ticks;
+    qp_store(&r->skip_ticks, (uint32_t)(mean ? mean + (sixteenths - mean) / 64 : sixteenths));
+}
+
 void qp_cost_add(const qprof_thread *th, qp_cost_kind kind, uint64_t start)
 {
     if (!is_measured)
@@ -98,10 +105,14 @@ void qp_cost_add(const qprof_thread *th, qp_cost_kind kind, uint64_t start)
     bool is_done = kind == QP_COST_PART && qp_here.n_timed & 1;
     uint64_t end = is_done ? now_done() : qp_cost_now();
     uint64_t ticks = end - start > no_length ? end - start - no_length : 0;
-    if (!start || !qp_is_open(th) || (int64_t)(end - start) < 0 ||
-        (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)))
-        return; /* while recording is stopped no time is the run's */
+    if (!start || !qp_is_open(th) || (int64_t)(end - start) < 0)
+        return;
     qp_thread_record *r = qp_record_of(th);
+    if (QPROF_LOAD(th->gate) & (QP_HOOK_STOPPED | QP_HOOK_OFF)) { /* no time is the run's */
+        if (ticks < QPROF_LONG)
+            note_skip(r, (int32_t)ticks * 16);
+        return;
+    }
     uint32_t period = period_of(qp_here.n_timed - 1);
     if (kind == QP_COST_EVENT)
         qp_bump(&r->n_apart, period);
