@@ -92,6 +92,7 @@ static void estimated_times_know_waits(void **state)
     static const char *const modes[] = {"-time=adaptive", "-time=sampled"};
     for (size_t mode = 0; mode < 2; mode++) {
         play_ctx *p = begin(state, modes[mode]);
+        uint64_t began = qp_clock_monotonic() - qp_clock_thread_cpu();
         play(p, "main( computes(");
         compute();
         play(p, ") sleeps(");
@@ -99,10 +100,12 @@ static void estimated_times_know_waits(void **state)
         play(p, ") computes(");
         compute();
         play(p, ") )");
+        uint64_t off = qp_clock_monotonic() - qp_clock_thread_cpu() - began;
         play_end(p);
         assert_true(p->m->run.has_waits);
         assert_in_range(off_of(p, "sleeps"), 3 * SLEPT, UINT64_MAX);
-        assert_in_range(off_of(p, "main") + off_of(p, "computes"), 0, SLEPT / 2);
+        if (off < 6 * SLEPT + SHORT) /* else others had the processors, in any call */
+            assert_in_range(off_of(p, "main") + off_of(p, "computes"), 0, SLEPT / 2);
         assert_in_range(p->m->run.off, 3 * SLEPT, UINT64_MAX);
     }
 }
