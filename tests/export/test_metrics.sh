@@ -45,6 +45,11 @@ qprof merge -o sum.qprof run.qprof more.qprof
 claim "a sum adds them" same '[22040,40]' "$(qprof info --format=json sum.qprof | jq -c '[.metrics[].sum]')"
 claim "the page" ends 0 qprof html --metric=rows -o rows.html run.qprof
 claim "the page names the unit" grep -q '"unit":"rows"' rows.html
+claim "what it says first" grep -qF 'itself has 100.0 % of the rows' rows.html
+claim "and the command that shows it" grep -qF 'qprof report --metric=rows --filter=read run.qprof' rows.html
+claim "the figure is in what that prints" grep -Eq '^read +220 +10,020 +100\.0' "$(qprof report --metric=rows --filter=read run.qprof >out && echo out)"
+qprof html --metric="cache hits" -o hits.html run.qprof
+claim "also where the name is two words" grep -qF "qprof report '--metric=cache hits' --filter=item run.qprof" hits.html
 claim "an unknown metric" same "qprof report: run.qprof: no metric x (available: rows, cache hits)" \
     "$(qprof report --metric=x run.qprof 2>&1)"
 claim "two values" ends 2 qprof report --metric=rows --sample-index=bytes run.qprof

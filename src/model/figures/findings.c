@@ -206,10 +206,22 @@ static void find_collector(findings *to)
                                     NULL, NULL, to->path));
 }
 
+/* Where a metric of the host or what was allocated is in the place of time, the command shows it as well. */
+static void add_metric(const qp_run_info *run, char *words, size_t n_bytes)
+{
+    if (run->clock_kind != QP_CLOCK_COUNTS)
+        return;
+    for (size_t i = 0; i < run->n_metrics; i++)
+        if (strcmp(run->metrics[i].name, run->clock_text) == 0)
+            add_name(words, n_bytes, "--metric=", run->metrics[i].name);
+    if (strncmp(run->clock_text, "allocated ", 10) == 0)
+        add_name(words, n_bytes, "--sample-index=", run->unit);
+}
+
 /* @param but  a method that was named before @return the method; 0: none is worth it */
 static uint32_t find_function(findings *to, uint32_t but)
 {
-    char place[512];
+    char place[512], words[QP_COMMAND_BYTES] = "report";
     const qp_run_info *run = &to->m->run;
     uint32_t most = largest(to->m, qp_figures_self_run, but);
     const qp_model_method *k = &to->m->methods[most];
@@ -221,12 +233,14 @@ static uint32_t find_function(findings *to, uint32_t but)
         return 0;
     qp_run_finding *f = begin(to, percent_of(self, run->total));
     set_percent(f, value, has_waits ? 0 : k->all.self_half, whole);
-    say(f, "%s %% of the %s is in `%s` itself%s", f->figure,
-        strcmp(run->unit, "ns") != 0 ? run->unit
-        : has_waits                  ? "running time"
-                                     : "time",
-        k->name, place_of(k, place, sizeof place));
-    to->n -= !set_command(f, "report", "--filter=", k->name, NULL, to->path);
+    if (strcmp(run->unit, "ns") == 0)
+        say(f, "%s %% of the %s is in `%s` itself%s", f->figure,
+            has_waits ? "running time" : "time", k->name, place_of(k, place, sizeof place));
+    else
+        say(f, "`%s` itself has %s %% of the %s%s", k->name, f->figure, run->unit,
+            place_of(k, place, sizeof place));
+    add_metric(run, words, sizeof words);
+    to->n -= !set_command(f, words, "--filter=", k->name, NULL, to->path);
     return most;
 }
 
