@@ -80,8 +80,8 @@ void qp_watcher_pass(qp_watcher *w, void (*begin)(qp_os_thread_slot *),
 static uint64_t delay_of(qp_os_thread_slot *slot)
 {
     uint64_t delay = qp_task_delay(qp_load(&slot->system_id));
-    uint64_t more = delay > slot->delay_seen ? delay - slot->delay_seen : 0;
-    more = more > slot->delay_ahead ? more - slot->delay_ahead : 0;
+    uint64_t known = slot->delay_seen + slot->delay_ahead;
+    uint64_t more = slot->delay_seen && delay > known ? delay - known : 0;
     slot->delay_seen = delay;
     slot->delay_ahead = 0;
     return more;
@@ -92,8 +92,6 @@ static uint64_t off_of(const qp_watcher *w, qp_os_thread_slot *slot, uint64_t ns
     int id = (int)qp_load(&slot->system_id);
     uint64_t before = qp_load(&slot->cpu_at), cpu = qp_clock_cpu_of(id), used = cpu - before;
     qp_store(&slot->cpu_at, cpu);
-    if (!before && w->has_descriptors)
-        delay_of(slot);
     if (!before || used > ns - ns / 64) /* the rest may have been interrupts */
         return 0;
     if (used && !w->has_descriptors)
