@@ -351,7 +351,7 @@ static void set_defaults(const qp_trigger_defaults *d)
     qp_store(&qp_trigger_at(qp_triggers.all_lines)->is_checked, d->all_lines);
     qp_store(&qp_trigger_at(qp_triggers.all_routines)->is_checked, d->all_routines);
     qp_triggers.is_all_lines_set = d->is_all_lines_set;
-    qp_triggers.is_initially_off = d->is_initially_off;
+    qp_store(&qp_triggers.is_initially_off, d->is_initially_off);
 }
 
 /* Is one of them at it? 0: a thread that is not busy with an event; else a thread of the run, from 1. */
@@ -483,7 +483,7 @@ bool qp_triggers_have_active(void)
 
 bool qp_triggers_initial_status(int on)
 {
-    bool before = !qp_triggers.is_initially_off;
+    bool before = !qp_load(&qp_triggers.is_initially_off);
     if (on >= 0)
         qp_store(&qp_triggers.is_initially_off, !on);
     return before;
@@ -499,7 +499,9 @@ unsigned qp_triggers_validate(void)
         may_turn_on |= trigger->kind == QP_KIND_TRIGGER ? trigger->type == QPROF_TRIGGER_ON
                                                         : trigger->type == QP_ACTION_ENABLE;
     }
-    return is_used && qp_triggers.is_initially_off && !may_turn_on ? QP_WARN_MAY_BE_OFF : 0;
+    return is_used && qp_load(&qp_triggers.is_initially_off) && !may_turn_on
+               ? QP_WARN_MAY_BE_OFF
+               : 0;
 }
 
 static void report(void)
