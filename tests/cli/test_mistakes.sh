@@ -37,6 +37,11 @@ claim "control characters are shown" prints 'qprof: unknown option -a?[31mb in Q
 claim "-quiet" prints '' with '-ouput=x -quiet -output=a.qprof' 'f(' ')'
 claim "a wrong value" prints 'qprof: -time=later: not one of exact|adaptive|sampled|none: nothing is recorded' \
     with '-time=later' 'f(' ')'
+for missing in slowest=N/TIME spool=FOLDER config=FILE labels=NAME=VALUE,...; do
+    claim "-${missing%%=*} without a value" prints "qprof: -${missing%%=*}: expected -$missing: nothing is recorded" \
+        with "-${missing%%=*} -output=a.qprof" 'f('
+done
+claim "words that may be left out" prints '' with '-trace -output=a.qprof' 'f(' ')'
 claim "the program sees it" ends 99 with '-quiet -time=later' 'f(' ')'
 claim "silently" same '' "$(cat err)"
 claim "no folder" prints "qprof: $PWD/no/a.qprof: its folder does not exist: nothing is recorded" \

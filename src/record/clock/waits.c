@@ -50,13 +50,23 @@ static uint64_t part_of(uint64_t ticks, uint64_t elapsed, uint64_t cpu)
     return interval ? qp_product_share(ticks, off, 0, interval) : 0;
 }
 
+/* What passed between the end of the interval, which was read first, and the reading of the clocks: others may have had the
+ * processor then. It belongs to the next interval. */
+static void leave_to_next(qp_os_thread_slot *slot, const qp_thread_record *r)
+{
+    uint64_t late = qp_clock_elapsed() - QPROF_LOAD(r->offset) - QPROF_LOAD(r->last);
+    if ((int64_t)late > 0)
+        qp_store(&slot->wall_at, slot->wall_at - qp_clock_ns(late));
+}
+
 void qp_waits_charge(qprof_thread *th, qprof_node *n, uint64_t ticks)
 {
-    const qp_os_thread_slot *slot = qp_here.slot;
+    qp_os_thread_slot *slot = qp_here.slot;
     if (!are_known() || qp_here.epoch != qp_recorder.epoch)
         return;
     uint64_t wall = slot->wall_at, cpu = slot->cpu_at;
     qp_waits_begin_os_thread();
+    leave_to_next(slot, qp_record_of(th));
     qp_waits_begin(th);
     uint64_t off = part_of(ticks, slot->wall_at - wall, slot->cpu_at - cpu);
     if (QPROF_LOAD(th->gate) & QP_HOOK_STEPS)

@@ -637,8 +637,8 @@ void qp_recorder_end(bool at_exit_handler)
         stop_traces();
         if (qp_recorder.had_counters && !qp_recorder.has_counters && qp_recorder.has_entries)
             qp_host_note(QP_HOST_earlier_counters, NULL, 0, 0, 0);
-        qp_saved saved = {path, qp_recorder.n_datasets, qp_recorder_head()->n_threads, false,
-                          true};
+        qp_saved saved = {path, qp_recorder.n_datasets, qp_load(&qp_recorder_head()->n_threads),
+                          false, true};
         saved.is_written = seal(at_exit_handler, path, sizeof path);
         qp_summary_print(path);
         if (path[0])

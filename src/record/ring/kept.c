@@ -85,7 +85,7 @@ QP_RARE int qp_kept_begin(qp_error *error)
     const uint32_t most = parse(words);
     if (!is_exact || !most)
         return qp_error_set(error, QPROF_E_OPTION, "-slowest=%.40s: %s", words,
-                            is_exact ? "expected N or N/TIME, as 8/60s"
+                            is_exact ? "expected N or N/TIME, as 8/60s; at most 10000"
                                      : "needs -time=exact and -clock=elapsed");
     kept.most_parts = (uint32_t)(bytes / QP_KEPT_BYTES);
     kept.n_bytes = (o->number[QP_OPT_endpoints] + 1) * sizeof *kept.endpoints;
