@@ -418,6 +418,9 @@ g 0 1
 main 1 1" "$(qprof store diff --service=web --base=1 --new=2 --format=json e2.db |
     jq -r '.rows | sort_by(.name) | .[] | "\(.name) \(.calls.base) \(.calls.new)"')"
 claim "or labels" sh -c "qprof store diff --base=version=1 --new=region=eu e2.db | grep -q '^g '"
+cp e2.db lacks.db
+sql lacks.db 'ALTER TABLE profile DROP COLUMN clock'
+claim "a store that cannot be read" says 'lacks.db: .*no such column: clock' qprof store diff --base=1 --new=2 lacks.db
 claim "a side without profiles" says 'e2.db: no profile of it has the version 7' \
     qprof store diff --base=1 --new=7 e2.db
 

@@ -145,6 +145,7 @@ void qp_choice_close(qp_choice *c)
     qp_store_close(c->store);
     qp_free(c->list.items);
     qp_arena_fini(&c->arena);
+    *c = (qp_choice){.n = 0}; /* may be closed again */
 }
 
 int qp_choice_run(qp_cli *cli, qp_store_access access, int (*run)(qp_cli *cli, qp_choice *c))
