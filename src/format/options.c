@@ -380,8 +380,7 @@ static qp_parse take_option(qp_options *o, char *word, const qp_option_events *e
     }
     if (memchr(foreign, (int)which, sizeof foreign))
         return QP_PARSE_OK;
-    if (!has_value && qp_option_kind_of(which) == QP_OPTION_TEXT &&
-        *qp_option_values(which) != 'y') /* yes|no|FILE */
+    if (!has_value && qp_option_kind_of(which) == QP_OPTION_TEXT && !*qp_option_initial(which))
         return qp_error_set(e, QP_PARSE_VALUE, "%.40s: expected %.40s=%s", word, word,
                             qp_option_values(which));
     if (which != QP_OPT_config) {

@@ -299,8 +299,9 @@ static size_t find_database(const char *to, size_t n, qp_error *error)
         at--;
     if (memchr(to, '@', n))
         qp_error_fail(error, "a name or password in the address would be seen by others: use "
-                             "--header-file=FILE, or QPROF_PUSH_HEADERS");
-    else if (at > sizeof "http://" && is_database(to + at, n - at))
+                             "the variable QPROF_PUSH_HEADERS");
+    else if (at > sizeof "http://" && strncmp(to, "http", 4) == 0 &&
+             is_database(to + at, n - at))
         return at;
     else
         qp_error_fail(error, "expected http://HOST:PORT/DATABASE, the database of letters, "

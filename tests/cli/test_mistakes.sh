@@ -41,6 +41,11 @@ for missing in slowest=N/TIME spool=FOLDER config=FILE labels=NAME=VALUE,...; do
     claim "-${missing%%=*} without a value" prints "qprof: -${missing%%=*}: expected -$missing: nothing is recorded" \
         with "-${missing%%=*} -output=a.qprof" 'f('
 done
+for option in summary log-file; do
+    rm -f b.qprof
+    with "-$option -output=b.qprof" 'f(' ')' 2>err
+    claim "-$option without a value is standard error" sh -c "[ -f b.qprof ] && ! grep -q expected err"
+done
 claim "words that may be left out" prints '' with '-trace -output=a.qprof' 'f(' ')'
 claim "the program sees it" ends 99 with '-quiet -time=later' 'f(' ')'
 claim "silently" same '' "$(cat err)"

@@ -76,4 +76,20 @@ jq -e '.run.calls_lost == 0' "$tmp/whole.json" >"$tmp/jq" || complain "calls are
 jq -e '.run.calls_lost > 100000' "$tmp/limited.json" >"$tmp/jq" || complain "no calls are lost"
 "$bin/qprof" report "$tmp/limited.qprof" | grep -q '^  totals      [0-9,]* calls, [0-9,]* of them lost, of ' ||
     complain "the head does not say that calls were lost"
+
+# What a call costs that a trigger skips is in the time of its caller, and can be taken off it.
+cat >"$tmp/skips.lua" <<'END'
+local function quiet(i) return i + 1 end
+local function work() local x = 0 for i = 1, 300000 do x = quiet(x) end return x end
+for i = 1, 2 do work() end
+END
+echo 'trigger q off : quiet' >"$tmp/skips.conf"
+record "-time=exact -config=$tmp/skips.conf" skips "$tmp/skips.lua"
+for flag in "" --subtract-overhead; do
+    "$bin/qprof" report --format=json $flag "$tmp/skips.qprof" | jq '.methods[] | select(.name == "work") | .self'
+done >"$tmp/skips"
+[ "$(awk 'NR == 1 { all = $1 } END { print $1 < 0.8 * all }' "$tmp/skips")" = 1 ] || {
+    cat "$tmp/skips"
+    complain "the cost of skipped calls is not taken off their caller"
+}
 finish

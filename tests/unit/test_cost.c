@@ -250,7 +250,9 @@ static void calls_while_a_trigger_is_off_have_a_cost_of_their_own(void **state)
     uint64_t skip = p->m->threads[1].skip_ticks;
     assert_int_equal(run->calls, ROUNDS + 1);
     assert_true(skip >= 16); /* an event takes a tick */
-    assert_int_equal(run->cost_skipped, (ROUNDS * 2 * skip + 8) / 16);
+    uint64_t estimate = (ROUNDS * 2 * skip + 8) / 16, rest = run->wall - run->total;
+    assert_int_equal(run->cost_skipped,
+                     estimate < rest ? estimate : rest); /* not more than it can be */
 }
 
 /* Work that a host does to be recorded is a part of the cost. */

@@ -86,6 +86,9 @@ static bool can_serve(const qp_cli *cli)
     if (cli->args.serve.port > UINT16_MAX)
         return qp_cli_refuse(cli, "--port=%llu: expected a number up to 65535",
                              (unsigned long long)cli->args.serve.port);
+    if (qp_store_is_on_servers(path) &&
+        !qp_store_is_address(path, &error)) /* it may have a password */
+        return qp_cli_refuse(cli, "%s", error.text);
     qp_store *s = qp_store_of(path, QP_STORE_READ, &error);
     qp_store_close(s);
     return s || qp_cli_refuse(cli, "%s: %s", path, error.text);

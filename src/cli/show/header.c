@@ -261,9 +261,10 @@ static void print_cost(const qp_screen *s, const qp_model *m, bool is_subtracted
                        qp_unit_time(number, qp_model_ns(m, run->cost_total)),
                        qp_unit_percent(percent, run->cost_total, run->wall));
     if (run->cost_skipped * 50 > run->total)
-        qp_header_line(s, "skipped",
-                       "calls while recording was off took %s more; no time has it",
-                       qp_unit_time(number, qp_model_ns(m, run->cost_skipped)));
+        qp_header_line(
+            s, "skipped",
+            "calls while recording was off cost about %s, which is in none of the times",
+            qp_unit_time(number, qp_model_ns(m, run->cost_skipped)));
 }
 
 /* A run without calls shows no figures: only what the host did wrong explains it. */

@@ -89,9 +89,10 @@ static bool is_state(const char *name)
            strcmp(name + 1 + HEX, ".state") == 0;
 }
 
-void qp_spool_take_left(const qp_spool *spool, void (*say)(void *to, const char *text),
-                        void *to)
+size_t qp_spool_take_left(const qp_spool *spool, void (*say)(void *to, const char *text),
+                          void *to)
 {
+    size_t n_left = 0;
     char path[4096];
     qp_error error;
     const int fd = openat(spool->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -100,8 +101,11 @@ void qp_spool_take_left(const qp_spool *spool, void (*say)(void *to, const char 
         if (is_state(entry->d_name) &&
             snprintf(path, sizeof path, "%s/%s", spool->path, entry->d_name) <
                 (int)sizeof path &&
-            !take_left(spool, path, &error))
+            !take_left(spool, path, &error)) {
             say(to, error.text);
+            n_left += access(path, F_OK) == 0;
+        }
     if (folder)
         closedir(folder);
+    return n_left;
 }

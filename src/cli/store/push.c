@@ -139,7 +139,8 @@ static bool take_failure_of_store(pusher *x, const char *name, const qp_error *e
     const bool is_first =
         !qp_dict_get(&x->said, hash_of(error->text)); /* of this server's files */
     if (is_news(x, error->text) && is_first)
-        qp_cli_warn(x->cli, "%s: %s/%s stays, and may others", error->text, x->spool, name);
+        qp_cli_warn(x->cli, "%s: %s/%s stays, and others may stay", error->text, x->spool,
+                    name);
     x->n_left++;
     return true;
 }
@@ -312,7 +313,7 @@ static int push_listed(pusher *x, bool is_again)
     qp_arena arena;
     int status = QP_EXIT_UNUSABLE;
     qp_arena_init(&arena);
-    qp_spool_take_left(&x->folder, say_left, x);
+    x->n_left += qp_spool_take_left(&x->folder, say_left, x);
     if (qp_spool_list(x->cli, &x->folder, &files, &arena) && open_target(x)) {
         const bool is_good =
             (x->store || x->server) && read_placed(x) && push_files(x, &files, is_again);

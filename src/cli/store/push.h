@@ -41,9 +41,10 @@ void qp_spool_close(qp_spool *spool);
  * @return false: a message was printed */
 bool qp_spool_list(const qp_cli *cli, const qp_spool *spool, qp_buf *files, qp_arena *arena);
 /* What processes of this machine that were killed recorded after the last cut of their spool becomes one more profile of the folder.
- * @param say  receives why one stays, or is lost */
-void qp_spool_take_left(const qp_spool *spool, void (*say)(void *to, const char *text),
-                        void *to);
+ * @param say  receives why one stays, or is lost
+ * @return of how many what they recorded is still where it was */
+size_t qp_spool_take_left(const qp_spool *spool, void (*say)(void *to, const char *text),
+                          void *to);
 /* By their failures, those without one first; then by name. */
 void qp_spool_sort(qp_buf *files);
 

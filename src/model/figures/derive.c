@@ -512,8 +512,9 @@ static bool fill_methods(qp_model_private *own)
 
 /* What recording a call of a thread costs, in thousandths of a tick. */
 typedef struct {
-    uint64_t n_entries;
-    double inside, in_caller;
+    uint64_t n_entries, n_skips;
+    bool has_skips; /* `apart` is also what a skip costs */
+    double inside, in_caller, apart;
 } call_cost;
 
 /* Events in line cost what was measured at the start of the run. Those out of line were timed where they
@@ -524,10 +525,19 @@ static void find_call_cost(const qp_head *h, const qp_model_thread *th, double w
 {
     double n_events = 2.0 * (double)cost->n_entries, n_apart = (double)th->n_apart;
     double in_line = n_apart < n_events ? 1 - n_apart / n_events : 0;
-    double apart = 1000.0 * (double)th->apart_ticks / (double)cost->n_entries + watch;
+    cost->has_skips = n_apart > n_events; /* events of skipped calls, then, are among them */
+    double n_delays = (double)(cost->n_entries + (cost->has_skips ? cost->n_skips : 0));
+    cost->apart = 1000.0 * (double)th->apart_ticks / n_delays;
     cost->inside = in_line * (double)h->cost_inside;
     cost->in_caller = in_line * ((double)h->cost_entry + (double)h->cost_exit) +
-                      (1 - in_line) * (double)h->cost_host + apart;
+                      (1 - in_line) * (double)h->cost_host + watch;
+}
+
+/* Skips that delay a caller whose time is recorded. */
+static uint64_t skips_in_caller(const qp_model_private *own, uint32_t i)
+{
+    const qp_figures *f = &own->nodes[i].f, *above = &own->nodes[own->nodes[i].parent].f;
+    return above->hits + above->resumes ? f->skips : 0;
 }
 
 static uint64_t rounded(double value)
@@ -554,8 +564,10 @@ static bool find_cost(qp_model_private *own)
     if (!costs)
         return false;
     double all = 0, watch = (double)watch_ticks(own) * 1000;
-    for (uint32_t i = 1; i < own->model.n_nodes; i++)
+    for (uint32_t i = 1; i < own->model.n_nodes; i++) {
         costs[own->nodes[i].thread].n_entries += own->nodes[i].f.hits + own->nodes[i].f.resumes;
+        costs[own->nodes[i].thread].n_skips += skips_in_caller(own, i);
+    }
     for (uint32_t i = 1; i < own->model.n_threads; i++)
         all += (double)costs[i].n_entries;
     for (uint32_t i = 1; i < own->model.n_threads; i++) {
@@ -572,7 +584,10 @@ static bool find_cost(qp_model_private *own)
         bool is_native = !own->methods[own->nodes[i].method].file[0];
         double in_caller = each->in_caller + (is_native ? (double)h->cost_native : 0);
         f->cost = qp_sum(f->cost, rounded(n_entries * each->inside)) / 1000;
-        above->cost = qp_sum(above->cost, rounded(n_entries * in_caller));
+        const double n_delays =
+            n_entries + (each->has_skips ? (double)skips_in_caller(own, i) : 0);
+        above->cost =
+            qp_sum(above->cost, rounded(n_entries * in_caller + n_delays * each->apart));
     }
     qp_free(costs);
     return true;

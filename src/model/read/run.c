@@ -196,6 +196,11 @@ void qp_load_sums(qp_model_private *own)
     }
     if (run->has_times && run->cost_total > run->total) /* it is an estimate */
         run->cost_total = run->total;
+    const uint64_t most =
+        qp_product_share(run->wall, own->model.n_threads - 1, 0, 1); /* of all threads */
+    const uint64_t rest = run->has_times && most > run->total ? most - run->total : most;
+    if (run->cost_skipped > rest) /* so is this */
+        run->cost_skipped = rest;
 }
 
 /* ---- diagnostics, notes ------------------------------------------------------------------ */
