@@ -92,16 +92,7 @@ agree twig twig.php
 agree phpunit /usr/bin/phpunit --do-not-cache-result suite
 
 # ---- PHP's own tests, from Debian's archive
-mkdir -p apt/parts apt/lists
-for file in /etc/apt/sources.list.d/*.sources; do
-    [ ! -f "$file" ] || { sed 's/^Types:.*/Types: deb-src/' "$file"; echo; } >>apt/parts/source.sources
-done
-sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >apt/list 2>/dev/null || :
-fetch() {
-    timeout -k 10 600 apt-get -q -o "Dir::Etc::SourceList=$PWD/apt/list" -o "Dir::Etc::SourceParts=$PWD/apt/parts" \
-        -o "Dir::State::Lists=$PWD/apt/lists" -o APT::Sandbox::User=root "$@"
-}
-fetch update >apt.log 2>&1 || :
+. "$tests/sources.sh"
 for version in $(apt-cache madison php8.2-cli | awk '{print $3}' | sort -urV); do
     fetch --download-only --tar-only source "php8.2=$version" >>apt.log 2>&1 && break
 done

@@ -71,16 +71,7 @@ as_traced tests_of_minitest "$tests/ruby_suite.rb" minitest
 
 # Ruby's own tests, from Debian's archive: those without other processes, without threads, in which the counter loses calls, and without a method
 # and a block on one line, which are one to the counter. Their classes may print anything.
-mkdir -p apt/parts apt/lists/partial
-for file in /etc/apt/sources.list.d/*.sources; do
-    [ ! -f "$file" ] || { sed 's/^Types:.*/Types: deb-src/' "$file"; echo; } >>apt/parts/source.sources
-done
-sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >apt/list 2>/dev/null || :
-fetch() {
-    timeout -k 10 600 apt-get -q -o "Dir::Etc::SourceList=$PWD/apt/list" -o "Dir::Etc::SourceParts=$PWD/apt/parts" \
-        -o "Dir::State::Lists=$PWD/apt/lists" -o APT::Sandbox::User=root "$@"
-}
-fetch update >apt.log 2>&1 || :
+. "$tests/sources.sh"
 source=ruby$(ruby -e 'puts RUBY_VERSION[/\d+\.\d+/]')
 for version in $(apt-cache madison "$source" | awk '{print $3}' | sort -urV); do
     fetch --download-only --tar-only source "$source=$version" >>apt.log 2>&1 && break
